@@ -253,10 +253,10 @@ func flagsOf(v verb) (all []candidate) {
 	for _, g := range v.groups() {
 		for _, o := range g.options {
 			if o.long == "" { // another tool's
-				all = append(all, candidate{"-" + o.short, o.does})
+				all = append(all, candidate{"-" + o.short, o.help()})
 				continue
 			}
-			all = append(all, candidate{o.flagName(), o.does})
+			all = append(all, candidate{o.flagName(), o.help()})
 		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.word, b.word) })

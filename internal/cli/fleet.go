@@ -87,7 +87,7 @@ func (f *upFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"listen", "", "ADDR", fmt.Sprintf("HOST:PORT, where port 0 is a free one (127.0.0.1:%d, which\n"+
 			"only this machine reaches)", hub.Port), setText(&f.Listen)},
-		{"advertise", "", "HOST", "what agents are told to dial, perhaps with a port; may be repeated\n" +
+		{"advertise", "", "HOST", "what agents are told to dial, perhaps with a port; {again}\n" +
 			"(where it listens)", func(s string) error {
 			f.Advertise = append(f.Advertise, s)
 			return nil
@@ -148,7 +148,7 @@ func (f *tokenFlags) groups() []group {
 		{"life", "", "D", fmt.Sprintf("how long it can be used, up to %.0fh (15m)", hub.LifeMax.Hours()),
 			storeParsed(&f.Life, setting.ParseDuration)},
 		{"name", "", "NAME", "only for an agent of that name", setText(&f.Name)},
-		{"from", "", "CIDR", "only from these addresses, and so the agent; may be repeated",
+		{"from", "", "CIDR", "only from these addresses, and so the agent; {again}",
 			func(s string) error {
 				f.From = append(f.From, s)
 				return nil

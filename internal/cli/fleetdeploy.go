@@ -35,11 +35,11 @@ func (f *deployFlags) groups() []group {
 		{"deadline", "", "D", "after which kubernetes ends them (4h)",
 			storeParsed(&c.Deadline, setting.ParseDuration)},
 		{"hub", "", "ADDR", "where agents find the hub, for ssh and, as IP:PORT, for kubernetes;\n" +
-			"may be repeated (this machine's dyno fleet up)", func(s string) error {
+			"{again} (this machine's dyno fleet up)", func(s string) error {
 			c.Hubs = append(c.Hubs, s)
 			return nil
 		}},
-		{"target", "", "CIDR", "that kubernetes lets them load; may be repeated (private addresses)",
+		{"target", "", "CIDR", "that kubernetes lets them load; {again} (private addresses)",
 			f.addTarget},
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}

@@ -165,7 +165,7 @@ func writeOption(w io.Writer, o option) {
 		short, name = "", "-"+o.short
 	}
 	left := strings.TrimRight(short+name+" "+o.value, " ")
-	for line := range strings.SplitSeq(o.does, "\n") {
+	for line := range strings.SplitSeq(o.help(), "\n") {
 		fmt.Fprintf(w, "  %-28s %s\n", left, line)
 		left = ""
 	}

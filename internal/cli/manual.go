@@ -91,7 +91,7 @@ func manualPage(v verb) manpage.Page {
 			}
 			names = slices.DeleteFunc(names, func(n string) bool { return n == "-" })
 			one.Flags = append(one.Flags, manpage.Flag{Name: strings.Join(names, ", "),
-				With: o.value, Does: o.does})
+				With: o.value, Does: o.help()})
 		}
 		p.Groups = append(p.Groups, one)
 	}

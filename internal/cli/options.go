@@ -24,10 +24,12 @@ type group struct {
 	options []option
 }
 
-// repeats reports whether o may be given more than once. Its help says so, and is what counts, so
-// that the two cannot differ.
-func (o option) repeats() bool {
-	return o.value == "" || strings.Contains(strings.ReplaceAll(o.does, "\n", " "), "may be repeated")
+// repeats reports whether o may be given more than once. Its help has a hole for that.
+func (o option) repeats() bool { return o.value == "" || strings.Contains(o.does, setting.Again) }
+
+// help is what o does, in lines.
+func (o option) help() string {
+	return strings.ReplaceAll(o.does, setting.Again, "may be repeated")
 }
 
 // flagName returns the name that messages have for o, with its dashes.

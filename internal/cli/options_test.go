@@ -89,7 +89,7 @@ func FuzzParseOptions(f *testing.F) {
 		set := pflag.NewFlagSet("", pflag.ContinueOnError)
 		set.Usage = func() {}
 		var options []option
-		for _, o := range []option{{long: "connections", short: "c", value: "N", does: "may be repeated"}, {long: "quiet", short: "q"},
+		for _, o := range []option{{long: "connections", short: "c", value: "N", does: "{again}"}, {long: "quiet", short: "q"},
 			{long: "verbose", short: "v"}} {
 			set.VarPF(recorded{&theirs, o.long, o.value}, o.long, o.short, "")
 			if o.value == "" {

@@ -62,7 +62,7 @@ func wrkFlags() []peerFlag {
 		{"d duration", "T", "10s", "how long", setPeerDuration},
 		{"t threads", "N", "2", "threads", setThreads},
 		{"s script", "FILE.lua", "", "a script in Lua", same("--script")},
-		{"H header", "H", "", "a header; may be repeated", same("-H")},
+		{"H header", "H", "", "a header; {again}", same("-H")},
 		{"L latency", "", "", "print the distribution of latency", setDetail},
 		{"T timeout", "T", "2s", "for a request", same("--timeout")},
 	}...)
@@ -89,7 +89,7 @@ func abFlags() []peerFlag {
 			l.KeepAlive = true
 			return l.add("-H", "Connection: Keep-Alive")
 		}},
-		{"H", "'K: V'", "", "a header; may be repeated", same("-H")},
+		{"H", "'K: V'", "", "a header; {again}", same("-H")},
 		{"C", "K=V", "", "a cookie; the last counts", setField("Cookie")},
 		{"A", "USER:PASSWORD", "", "credentials", setBasic},
 		{"T", "TYPE", "text/plain", "Content-Type of the body", setKind},
@@ -121,7 +121,7 @@ func heyFlags() []peerFlag {
 		}},
 		{"z", "T", "", "how long, instead of -n", setPeerDuration},
 		{"m", "M", "GET", "method, also with a body", setMethod},
-		{"H", "'K: V'", "", "a header; may be repeated", same("-H")},
+		{"H", "'K: V'", "", "a header; {again}", same("-H")},
 		{"t", "S", "20", "timeout in seconds; 0: none", setTimeout("--timeout", "--connect-timeout")},
 		{"A", "TYPE", "", "the header Accept", setField("Accept")},
 		{"d", "TEXT", "", "body", setBodyText},
@@ -199,7 +199,7 @@ func ohaFlags() []peerFlag {
 		{"q query-per-second", "N", "", "requests a second in all", setPeerRate},
 		{"z", "T", "", "how long, instead of -n", setPeerDuration},
 		{"m method", "M", "GET", "method", setMethod},
-		{"H", "'K: V'", "", "a header; may be repeated", same("-H")},
+		{"H", "'K: V'", "", "a header; {again}", same("-H")},
 		{"t", "T", "none", "timeout", setTimeout("--timeout")},
 		{"connect-timeout", "T", "5s", "for a connection", same("--connect-timeout")},
 		{"A", "TYPE", "", "the header Accept", setField("Accept")},

@@ -54,9 +54,9 @@ func (f *serveFlags) groups() []group {
 		{"expose", "", "", "ADDR may be one that other machines reach: what they send and\n" +
 			"get, the token too, is unencrypted", setSwitch(&f.exposed)},
 		{"allow-target", "", "GLOB", "hosts that the form may load besides this machine: 10.1.0.0/16,\n" +
-			"'*.staging.example', 'unix:/run/*.sock'; may be repeated", f.targets.Allow},
+			"'*.staging.example', 'unix:/run/*.sock'; {again}", f.targets.Allow},
 		{"experiments", "", "DIR", "the page may begin the experiments of DIR's .yaml files too,\n" +
-			"besides those that ship: commands that are run; may be repeated", f.addExperiments},
+			"besides those that ship: commands that are run; {again}", f.addExperiments},
 		{"no-open", "", "", "do not open a browser", setSwitch(&f.notOpen)},
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}

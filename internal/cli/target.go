@@ -28,7 +28,7 @@ func (f *targetFlags) groups() []group {
 		{"Answers", []option{
 			{"status", "", "N", "status of every answer (200)", storeParsed(&c.Status, setting.ParseInt)},
 			{"body", "b", "N", "bytes of body (0)", storeParsed(&c.Body, setting.ParseInt)},
-			{"header", "H", "'K: V'", "a header; may be repeated", func(s string) error {
+			{"header", "H", "'K: V'", "a header; {again}", func(s string) error {
 				c.Header = append(c.Header, s)
 				return nil
 			}},

@@ -25,10 +25,8 @@ func versusFields() []dashboard.Field {
 			Hint: dashboard.Hint{Label: "A, the one to compare with", Default: "http://127.0.0.1:8080/"}},
 		{Name: "url", Value: "URL", Does: "URL of the other; both get the same requests",
 			Hint: dashboard.Hint{Label: "B", Default: "http://127.0.0.1:8081/"}}}
-	for _, name := range []string{"connections", "rate", "max-time", "rounds", "duration", "allow",
-		"threads"} {
-		s := setting.Of(setting.Vs, name)
-		all = append(all, dashboard.Field{Name: name, Value: s.Value, Short: s.Short,
+	for _, s := range setting.Compared() {
+		all = append(all, dashboard.Field{Name: s.Name, Value: s.Value, Short: s.Short,
 			Does: s.FormHelp(s.Compare), Hint: s.Hints(s.Compare)})
 	}
 	return all

@@ -40,7 +40,7 @@ var connections = []Setting{
 	{Name: "http", Value: "VERSION", Group: connectionGroup, On: All,
 		Does: "auto, 1.0, 1.1, 2 or 3 ({default}: over TLS what the server chooses of\n" +
 			"2 and 1.1, else 1.1)", Values: strings.Fields("auto 1.0 1.1 2 3"),
-		Access: choice(func(p *loadplan.Plan) *string { return &p.HTTP }, ParseHTTP).showing(
+		Access: choice(func(p *loadplan.Plan) *string { return &p.HTTP }, parseHTTP).showing(
 			func(p *loadplan.Plan, differs bool) bool { // the URL says the other versions
 				return differs && !p.Target.FastCGI && !p.Target.H2C
 			}),
@@ -65,7 +65,7 @@ var connections = []Setting{
 		Field: "Streams", Form: &Form{Hint: Hint{Unit: "requests"}}, Stored: "those of HTTP/2 or 3"},
 	{Name: "fcgi-param", Value: "K=V", Group: connectionGroup, On: Run | Find,
 		Does: "a parameter of every FastCGI request; {again}",
-		Access: each(func(p *loadplan.Plan) *[]loadplan.Param { return &p.Params }, ParseParam,
+		Access: each(func(p *loadplan.Plan) *[]loadplan.Param { return &p.Params }, parseParam,
 			func(v loadplan.Param) string { return v.Name + "=" + v.Value }),
 		Field: "Params", Form: &Form{},
 		Stored: "of every FastCGI request, besides dyno's own or instead of them"},
@@ -82,7 +82,7 @@ var connections = []Setting{
 		Stored: "version of the PROXY protocol's header that each connection begins with; absent: none"},
 	{Name: "source", Value: "IP,IP|CIDR", Group: connectionGroup, On: Run | Find,
 		Does: "connect from these addresses of this machine, in turn",
-		Access: at(func(p *loadplan.Plan) *[]loadplan.Source { return &p.Source }, ParseSources,
+		Access: at(func(p *loadplan.Plan) *[]loadplan.Source { return &p.Source }, parseSources,
 			list(loadplan.Source.String)),
 		Field:  "Source",
 		Stored: "local addresses and ranges to connect from; absent: the system's choice"},

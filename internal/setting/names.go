@@ -25,17 +25,6 @@ func (s *Setting) ShortFlag() string {
 	return s.flagOf()
 }
 
-// OfFlag is the setting of a flag as ShortFlag writes it; one without anything if there is none.
-func OfFlag(flag string) *Setting {
-	if s := find(func(s *Setting) bool { return s.ShortFlag() == flag && s.Name != "" }); s != nil {
-		return s
-	}
-	return &Setting{}
-}
-
-// LastKey is the key in its mapping of an experiment's file: pipeline.
-func (s *Setting) LastKey() string { return s.Key[strings.LastIndexByte(s.Key, '.')+1:] }
-
 // Field is the setting of a field of the plan; nil if none is it.
 func Field(name string) *Setting {
 	return find(func(s *Setting) bool { return s.Field == name && name != "" })

@@ -5,7 +5,9 @@
 // repeats a run, and the names in messages are made from it. So a new setting is a row here,
 // besides what the engine does with it.
 //
-// Its default stands in loadplan.DefaultPlan, and its range in Plan.Check: the table has neither.
+// Its default stands in loadplan.DefaultPlan, and the table has none. Its range is judged by
+// Plan.Check. A row repeats that of a number, so that a schema has it and an experiment's file is
+// refused at the place of the value; a test holds the two together.
 //
 //	access.go       how a setting is read from text and written in a plan
 //	clashes.go      settings that exclude each other
@@ -44,14 +46,14 @@ type Setting struct {
 
 	Values      []string // that it can have, or examples of them if Free; for completions and forms
 	Free        bool
-	Least, Most int64 // of a number; 0, 0: Plan.Check alone knows
+	Least, Most int64 // of a number that is given, as Plan.Check has them; 0, 0: that alone knows
 	Secret      bool  // its value is not repeated in messages
 	Varies      bool  // its default depends on the machine
 
 	Access        // how it is read and written; zero: whoever reads the command line does that
 	Field  string // of the plan, as Flaws name it, or several; "": none
 	Said   string // what a field is called that nobody sets
-	Split  Split  // how it is divided
+	Split  Split  // how Plan.Split divides it; only the test of that reads this
 	// Says is what a description of the load says of it, after the number of connections; "": nothing.
 	Says func(p *loadplan.Plan) string
 
@@ -156,6 +158,18 @@ func Of(v Verbs, name string) *Setting {
 	return nil
 }
 
+// Compared are the settings in the form that compares servers: first those of the load.
+func Compared() (all []*Setting) {
+	for _, rows := range [][]Setting{Table, own} {
+		for i := range rows {
+			if rows[i].Compare != nil {
+				all = append(all, &rows[i])
+			}
+		}
+	}
+	return all
+}
+
 // Named is the setting of a name; nil if there is none.
 func Named(name string) *Setting {
 	return find(func(s *Setting) bool { return s.Name == name && name != "" })
@@ -170,7 +184,7 @@ func find(is func(*Setting) bool) *Setting {
 	return nil
 }
 
-// Help is what the flag does, in lines, for a verb.
+// Help is what the flag does, in lines, for a verb. Again in it stands for that it may be repeated.
 func (s *Setting) Help(v Verbs) string {
 	if v == Find && s.Finds != "" {
 		return s.Finds
@@ -179,22 +193,20 @@ func (s *Setting) Help(v Verbs) string {
 }
 
 // Repeats reports whether it may be given more than once.
-func (s *Setting) Repeats() bool { return s.Value == "" || strings.Contains(s.Does, againHole) }
+func (s *Setting) Repeats() bool { return s.Value == "" || strings.Contains(s.Does, Again) }
 
 // withDefault is a text in which {default} stands for the default.
 func (s *Setting) withDefault(text string) string {
-	text = strings.ReplaceAll(text, againHole, "may be repeated")
 	if !strings.Contains(text, defaultHole) {
 		return text
 	}
 	return strings.ReplaceAll(text, defaultHole, s.Default())
 }
 
-// The holes in a row's texts.
-const (
-	defaultHole = "{default}"
-	againHole   = "{again}"
-)
+const defaultHole = "{default}"
+
+// Again in the help of a flag says that it may be repeated.
+const Again = "{again}"
 
 // Default is the value of a plan for which the setting is not given, as its flag has it; "" if
 // there is none that could be given.
@@ -225,6 +237,6 @@ func (s *Setting) FormHelp(f *Form) string {
 	if f.Does != "" {
 		return f.Does
 	}
-	does := strings.ReplaceAll(s.Does, "; "+againHole, "") // a field can be added
+	does := strings.ReplaceAll(s.Does, "; "+Again, "") // a field can be added
 	return strings.ReplaceAll(s.withDefault(does), "\n", " ")
 }

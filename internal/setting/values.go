@@ -79,8 +79,8 @@ func ParseReconnect(s string) (int, error) {
 	return int(n), nil
 }
 
-// ParseHTTP parses a version that dyno supports.
-func ParseHTTP(s string) (string, error) {
+// parseHTTP parses a version that dyno supports.
+func parseHTTP(s string) (string, error) {
 	switch s {
 	case loadplan.Auto, "1.0", "1.1", "2", "3":
 		return s, nil
@@ -88,8 +88,8 @@ func ParseHTTP(s string) (string, error) {
 	return "", fmt.Errorf("%q is not auto, 1.0, 1.1, 2 or 3", s)
 }
 
-// ParseParam parses a parameter of FastCGI, whose value may be empty.
-func ParseParam(s string) (loadplan.Param, error) {
+// parseParam parses a parameter of FastCGI, whose value may be empty.
+func parseParam(s string) (loadplan.Param, error) {
 	name, value, found := strings.Cut(s, "=")
 	if !found || name == "" {
 		return loadplan.Param{}, fmt.Errorf("%q is not a parameter; write NAME=VALUE", s)
@@ -97,8 +97,8 @@ func ParseParam(s string) (loadplan.Param, error) {
 	return loadplan.Param{Name: name, Value: value}, nil
 }
 
-// ParseSources parses addresses and ranges of them, separated by commas.
-func ParseSources(s string) (all []loadplan.Source, err error) {
+// parseSources parses addresses and ranges of them, separated by commas.
+func parseSources(s string) (all []loadplan.Source, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		from, err := loadplan.ParseSource(part)
 		if err != nil {

@@ -64,9 +64,10 @@ func (c *checker) checkPlan(at string, l Level) {
 // Beyond reports whether a level sets anything else than the default, besides some keys.
 func (l Level) Beyond(besides ...string) bool {
 	mine, plain := reflect.ValueOf(l), reflect.ValueOf(Default[Level]())
-	_, all, _ := keysOf(mine.Type())
+	fields, all, _ := keysOf(mine.Type())
 	return slices.ContainsFunc(all, func(key string) bool {
-		same := reflect.DeepEqual(keys.At(mine, key).Interface(), keys.At(plain, key).Interface())
+		at := fields[key].Index
+		same := reflect.DeepEqual(mine.FieldByIndex(at).Interface(), plain.FieldByIndex(at).Interface())
 		return !same && !slices.Contains(append(besides, "name"), key)
 	})
 }

@@ -139,18 +139,17 @@ func InTurns(u *judge.Unpaired) (urls, flags []string, ok bool) {
 
 // flagsInTurns are the flags by which dyno vs repeats a result's load; ok is false if it cannot.
 func flagsInTurns(r *result.Result) (own []string, ok bool) {
-	if _, lost := repeat.Command(r.Plan); lost != "" {
+	all, lost := repeat.Settings(r.Plan)
+	if len(lost) > 0 {
 		return nil, false
 	}
-	for _, flag := range repeat.Flags(r.Plan) {
-		name, _, _ := strings.Cut(flag, " ")
-		row := setting.OfFlag(name)
+	for _, given := range all {
 		switch {
-		case slices.Contains(ownSettings, row.Name):
-		case row.On&setting.Vs == 0 || strings.Contains(row.Value, "FILE") && row.Name != "body":
+		case slices.Contains(ownSettings, given.Name):
+		case given.On&setting.Vs == 0 || given.Name == "requests-file": // which may be another now
 			return nil, false
 		default:
-			own = append(own, flag)
+			own = append(own, repeat.Word(given))
 		}
 	}
 	return own, true

@@ -20,19 +20,29 @@ import (
 // A commandLine is being written.
 type commandLine struct {
 	words    []string // those of a flag together
-	settings []Setting
+	settings []setting.Given
 	lost     []string // what the plan has and no flag can say
 }
 
-// A Setting is a flag with its value; a switch has none.
-type Setting struct{ Flag, Value string }
+// add adds a setting.
+func (c *commandLine) add(given setting.Given) {
+	c.words = append(c.words, Word(given))
+	c.settings = append(c.settings, given)
+}
 
-// addFlag adds a flag with its value.
+// addFlag adds the setting of a name, with its value.
 func (c *commandLine) addFlag(wanted bool, name, value string) {
 	if wanted {
-		c.words = append(c.words, name+" "+format.ShellQuote(value))
-		c.settings = append(c.settings, Setting{name, value})
+		c.add(setting.Given{Setting: setting.Named(name), Text: value})
 	}
+}
+
+// Word is a setting's flag with its value, in the quotes of a shell.
+func Word(given setting.Given) string {
+	if given.Value == "" {
+		return given.ShortFlag()
+	}
+	return given.ShortFlag() + " " + format.ShellQuote(given.Text)
 }
 
 // Command is the command that runs a plan again, beginning with these words, and what of the
@@ -62,7 +72,7 @@ func Flags(p loadplan.Plan) []string {
 }
 
 // Settings are a plan's flags, and what of the plan they leave out; see Command.
-func Settings(p loadplan.Plan) (all []Setting, lost []string) {
+func Settings(p loadplan.Plan) (all []setting.Given, lost []string) {
 	c := new(commandLine)
 	c.addPlan(p)
 	return c.settings, c.lost
@@ -75,12 +85,12 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	}
 	all := setting.Shown(&p)
 	c.addSettings(all, func(s *setting.Setting) bool { return !s.SaysWhatIsSent() })
-	c.addFlag(connectsElsewhere(p.Target), "--connect-to",
+	c.addFlag(connectsElsewhere(p.Target), "connect-to",
 		net.JoinHostPort(p.Target.Host, strconv.Itoa(int(p.Target.Port))))
 	c.addFilling(p)
 	c.addSettings(all, (*setting.Setting).SaysWhatIsSent)
 	if s := p.Script; s != nil {
-		c.addFlag(true, "--script", s.File)
+		c.addFlag(true, "script", s.File)
 		c.lost = append(c.lost, neededFile(*s))
 		p.Steps = nil
 	}
@@ -96,13 +106,8 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 // addSettings adds some of a plan's settings.
 func (c *commandLine) addSettings(all []setting.Given, which func(*setting.Setting) bool) {
 	for _, given := range all {
-		switch {
-		case !which(given.Setting):
-		case given.Value == "":
-			c.words = append(c.words, given.ShortFlag())
-			c.settings = append(c.settings, Setting{given.ShortFlag(), ""})
-		default:
-			c.addFlag(true, given.ShortFlag(), given.Text)
+		if which(given.Setting) {
+			c.add(given)
 		}
 	}
 }
@@ -134,11 +139,11 @@ func connectsElsewhere(t loadplan.Target) bool {
 // addFilling adds what holes are filled from.
 func (c *commandLine) addFilling(p loadplan.Plan) {
 	for _, v := range p.Variables {
-		c.addFlag(true, "--variable", v.Name+"="+v.Value)
+		c.addFlag(true, "variable", v.Name+"="+v.Value)
 	}
 	if d := p.Rows; d != nil {
-		c.addFlag(true, "--data", d.File)
-		c.addFlag(d.Order != "in-order", "--data-order", d.Order)
+		c.addFlag(true, "data", d.File)
+		c.addFlag(d.Order != "in-order", "data-order", d.Order)
 		c.lost = append(c.lost, fmt.Sprintf("--data needs %s as it was, with %s (SHA-256 %.12s…)",
 			format.PlainLine(d.File), format.Plural(int64(d.Rows), "row"), d.SHA256))
 	}
@@ -147,7 +152,7 @@ func (c *commandLine) addFilling(p loadplan.Plan) {
 // addRequests adds the request if there is one. The result has a table of several, and of steps.
 func (c *commandLine) addRequests(p loadplan.Plan) {
 	if p.Data != nil && p.Data.File != "" {
-		c.addFlag(true, "--requests-file", p.Data.File)
+		c.addFlag(true, "requests-file", p.Data.File)
 		c.noteSecrets(p)
 		return
 	}
@@ -178,11 +183,11 @@ func (c *commandLine) addRequests(p loadplan.Plan) {
 			c.lost = append(c.lost, "a body that begins with @ has to be in a file")
 			body = "@FILE"
 		}
-		c.addFlag(true, "-b", body)
+		c.addFlag(true, "body", body)
 	}
-	c.addFlag(r.Method != method, "-X", r.Method)
+	c.addFlag(r.Method != method, "method", r.Method)
 	for _, h := range r.Header {
-		c.addFlag(true, "-H", h.Name+": "+h.Value)
+		c.addFlag(true, "header", h.Name+": "+h.Value)
 	}
 	c.noteSecrets(p)
 }

@@ -95,15 +95,15 @@ func (s *Server) filledFormOf(r *result.Result) filledForm {
 		form["slo"] = []string{strings.TrimPrefix(strings.Join(form["slo"], "")+", "+o.Expr, ", ")}
 	}
 	for _, one := range settings {
-		f, is := fields[one.Flag]
+		f, is := fields[one.ShortFlag()]
 		switch {
 		case !is:
-			lost = append(lost, one.Flag)
-		case redact.HasMark(one.Value): // Settings has said so
+			lost = append(lost, one.ShortFlag())
+		case redact.HasMark(one.Text): // Settings has said so
 		case f.Value == "":
 			form[f.Name] = []string{"true"}
 		default:
-			form[f.Name] = append(form[f.Name], inUnit(one.Value, f.Unit))
+			form[f.Name] = append(form[f.Name], inUnit(one.Text, f.Unit))
 		}
 	}
 	if given := form["threads"]; given != nil && s.Read != nil { // by whom, a result does not say

@@ -25,11 +25,12 @@ func SetPlan[T any](p *loadplan.Plan, place string, from, unset T) (err error) {
 		if !is || s.Set == nil {
 			continue
 		}
-		v := At(reflect.ValueOf(from), key)
-		if v.IsZero() && At(reflect.ValueOf(unset), key).IsZero() {
-			continue
+		v, wrong := at(reflect.ValueOf(from), key)
+		d, lacks := at(reflect.ValueOf(unset), key)
+		if wrong = errors.Join(wrong, lacks); wrong == nil && (!v.IsZero() || !d.IsZero()) {
+			wrong = Set(p, s, v)
 		}
-		if wrong := Set(p, s, v); wrong != nil {
+		if wrong != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", s.Key, wrong))
 		}
 	}
@@ -57,8 +58,12 @@ func Take[T any](to *T, place string, p *loadplan.Plan, given map[string]bool) e
 		if !is || s.Set == nil || !given[s.Name] {
 			continue
 		}
+		v, err := at(reflect.ValueOf(to).Elem(), key)
+		if err != nil {
+			return err
+		}
 		for _, text := range s.Text(p) {
-			if err := setText(At(reflect.ValueOf(to).Elem(), key), text); err != nil {
+			if err := setText(v, text); err != nil {
 				return loadplan.Flaw{Setting: s.Field, Problem: err.Error()}
 			}
 		}
@@ -66,17 +71,21 @@ func Take[T any](to *T, place string, p *loadplan.Plan, given map[string]bool) e
 	return nil
 }
 
-// At is the value at a path of keys.
-func At(v reflect.Value, path string) reflect.Value {
+// at is the value at a path of keys.
+func at(v reflect.Value, path string) (reflect.Value, error) {
 	for key := range strings.SplitSeq(path, ".") {
+		found := false
 		for f := range v.Type().Fields() {
 			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == key {
-				v = v.FieldByIndex(f.Index)
+				v, found = v.FieldByIndex(f.Index), true
 				break
 			}
 		}
+		if !found {
+			return v, fmt.Errorf("%v has no key %s", v.Type(), key)
+		}
 	}
-	return v
+	return v, nil
 }
 
 // textsOf are the texts of a value, one of each element of a list.
