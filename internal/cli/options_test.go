@@ -51,7 +51,7 @@ func TestParseOptions(t *testing.T) {
 		p := parseOptions(strings.Fields(args), []group{{"", []option{
 			{"connections", "c", "N", "", to("connections")},
 			{"quiet", "q", "", "", to("quiet")},
-			{"header", "H", "V", "one of all; may be\nrepeated", to("header")},
+			{"header", "H", "V", "one of all; {again}", to("header")},
 			{"user", "", "V", "", to("user")},
 		}}, {"", []option{{"verbose", "v", "", "", to("verbose")}}}})
 		got := strings.TrimSpace(strings.Join(set, " ") + " " + fmt.Sprint(p.words))
@@ -75,6 +75,23 @@ func (r recorded) Type() string   { return r.kind }
 func (r recorded) Set(s string) error {
 	*r.set = append(*r.set, r.name+"="+s)
 	return nil
+}
+
+// Help that says that a flag may be repeated says it by the hole, which is what counts.
+func TestRepeatedBySaying(t *testing.T) {
+	for _, v := range verbs() {
+		if v.groups == nil {
+			continue
+		}
+		for _, g := range v.groups() {
+			for _, o := range g.options {
+				says := strings.Contains(strings.Join(strings.Fields(o.does), " "), "may be repeated")
+				if says || o.long == "secret" && !o.repeats() {
+					t.Errorf("dyno %s %s: %q", v.name, o.flagName(), o.does)
+				}
+			}
+		}
+	}
 }
 
 // A command line in which neither finds a fault is read as pflag reads it.

@@ -92,8 +92,7 @@ const longestSecret = 1 << 20
 
 func (f *secretFlags) secretOption() option {
 	return option{"secret", "", "NAME=@FILE",
-		"the value of a secret, which a stored experiment lacks; may\n" +
-			"be repeated", f.addSecret}
+		"the value of a secret, which a stored experiment lacks;\n" + setting.Again, f.addSecret}
 }
 
 // addSecret adds the secret of a --secret. Its value comes from a file, because other users can

@@ -45,7 +45,7 @@ var connections = []Setting{
 				return differs && !p.Target.FastCGI && !p.Target.H2C
 			}),
 		Field: "HTTP", Library: "HTTP", Key: "level.http",
-		Schema: KeyWords{`"enum": ["auto", "1.0", "1.1", "2", "3", 1.0, 1.1, 2, 3]`,
+		Schema: KeyWords{oneOf,
 			"version; default {default}: what the url says, and 1.1 of http and https"},
 		Form: &Form{}, Stored: "version of the protocol, such as 1.1; auto: over TLS the server's " +
 			"choice of 2 and 1.1, else 1.1"},
@@ -76,7 +76,7 @@ var connections = []Setting{
 			"protocol: v1 or v2", Values: strings.Fields("v1 v2"),
 		Access: text(func(p *loadplan.Plan) *string { return &p.ProxyProtocol }),
 		Field:  "ProxyProtocol", Library: "ProxyProtocol", Key: "level.proxy_protocol",
-		Schema: KeyWords{`"enum": ["v1", "v2"]`, "version of the PROXY protocol's header that each " +
+		Schema: KeyWords{oneOf, "version of the PROXY protocol's header that each " +
 			"connection begins with; default: none"},
 		Form:   &Form{},
 		Stored: "version of the PROXY protocol's header that each connection begins with; absent: none"},
@@ -127,9 +127,6 @@ func retryUnsafe() Access {
 // versions are those of TLS, as flags have them.
 var versions = strings.Fields("1.0 1.1 1.2 1.3")
 
-// tlsVersion is the type of a version in the schema of results.
-const tlsVersion = `"enum": ["1.0", "1.1", "1.2", "1.3"]`
-
 // tlsRows is how the server is authenticated, and we to it.
 var tlsRows = []Setting{
 	{Name: "insecure", Group: tlsGroup, On: Run | Find, Does: "accept any certificate",
@@ -158,11 +155,11 @@ var tlsRows = []Setting{
 	{Name: "tls-min", Value: "VERSION", Group: tlsGroup, On: Run | Find,
 		Does: "lowest version: 1.0, 1.1, 1.2 or 1.3 (1.2)", Values: versions,
 		Access: text(func(p *loadplan.Plan) *string { return &p.TLS.MinVersion }),
-		Field:  "MinVersion", Stored: "lowest version offered", StoredType: tlsVersion},
+		Field:  "MinVersion", Stored: "lowest version offered", StoredType: oneOf},
 	{Name: "tls-max", Value: "VERSION", Group: tlsGroup, On: Run | Find,
 		Does: "highest version (1.3)", Values: versions,
 		Access: text(func(p *loadplan.Plan) *string { return &p.TLS.MaxVersion }),
-		Field:  "MaxVersion", Stored: "highest version offered", StoredType: tlsVersion},
+		Field:  "MaxVersion", Stored: "highest version offered", StoredType: oneOf},
 	{Name: "tls-resume", Value: "on|off", Group: tlsGroup, On: Run | Find,
 		Does: "resume sessions of the thread's earlier connections (off: every\n" +
 			"handshake is a full one)",

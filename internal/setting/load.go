@@ -65,10 +65,10 @@ var load = []Setting{
 		Does:   "constant, or poisson: independent of one another ({default})",
 		Values: []string{loadplan.Even, loadplan.Poisson},
 		Access: arrival(), Field: "Arrival", Library: "Poisson", Key: "level.arrival",
-		Schema:     KeyWords{`"enum": ["constant", "poisson"]`, "of a rate; default {default}"},
+		Schema:     KeyWords{oneOf, "of a rate; default {default}"},
 		Form:       &Form{},
 		Stored:     "open loop: the law of arrivals; absent: {default}",
-		StoredType: `"enum": ["constant", "poisson"]`},
+		StoredType: oneOf},
 	{Name: "stage", Value: "D:RATE", Group: loadGroup, On: Run,
 		Does: "within D, go evenly from the rate before, which is -R or 0, to\n" +
 			"RATE; {again}; 0s:RATE is a step, and the same rate a hold;\n" +

@@ -61,7 +61,7 @@ var requestRows = []Setting{
 		Does: "which row a request has: in-order, random, once (each, in the\n" +
 			"whole run), or per-user (a user has the same in all) (in-order)",
 		Values: data.OrderNames(), Field: "Rows", Key: "workload.data_order",
-		Schema: KeyWords{`"enum": ["in-order", "random", "once", "per-user"]`, "which row a request " +
+		Schema: KeyWords{oneOf, "which row a request " +
 			"has; default in-order. Each trial begins anew. once: each row once in a trial, which needs " +
 			"requests of each level and warmup: {max: 0}"}},
 	{Name: "users", Value: "N", Group: requestGroup, On: All,

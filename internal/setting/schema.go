@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"dyno/internal/engine/loadplan"
@@ -43,16 +44,33 @@ func properties(place string) (all []string) {
 		case "plan", "tls":
 			key, of := s.storedAs(place)
 			if key != "" {
-				all = append(all, property(key, of, s.withDefault(s.Stored)))
+				all = append(all, property(key, s.withValues(of, false), s.withDefault(s.Stored)))
 			}
 		default:
 			in, key, _ := strings.Cut(s.Key, ".")
 			if in == place && s.Schema.Type != "" {
-				all = append(all, property(key, s.Schema.Type+s.limits(), s.withDefault(s.Schema.Does)))
+				of := s.withValues(s.Schema.Type, true) + s.limits()
+				all = append(all, property(key, of, s.withDefault(s.Schema.Does)))
 			}
 		}
 	}
 	return all
+}
+
+// oneOf is the type of a setting that has one of its Values.
+const oneOf = `"enum": [{values}]`
+
+// withValues is a type in which oneOf stands for the values: for YAML also as the numbers that some
+// of them are there without quotes.
+func (s *Setting) withValues(of string, yaml bool) string {
+	var texts, numbers []string
+	for _, v := range s.Values {
+		texts = append(texts, strconv.Quote(v))
+		if _, is := PlainNumber(v); is && yaml {
+			numbers = append(numbers, v)
+		}
+	}
+	return strings.ReplaceAll(of, "{values}", strings.Join(append(texts, numbers...), ", "))
 }
 
 // limits are those of a number, for a schema.
