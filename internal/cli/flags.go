@@ -85,7 +85,7 @@ func (f *runFlags) readers() readers {
 		"watch": f.addWatch, "pprof": f.setPprof,
 
 		"json": setText(&f.json), "json-stream": setSwitch(&f.jsonStream),
-		"metrics": setAddress(&f.metrics), "save": setSwitch(&f.save), "no-save": setSwitch(&f.noSave),
+		"metrics": setAddress(&f.metrics), "save": f.setSave, "no-save": setSwitch(&f.noSave),
 		"save-errors": f.setErrorFolder, "log": f.setLog, "log-sample": f.setLogShare,
 		"verbose": setSwitch(&f.verbose), "quiet": setSwitch(&f.quiet), "tui": setSwitch(&f.tui),
 		"serve": setSwitch(&f.serve), "slo": f.addObjective, "abort-on-slo": setSwitch(&f.abortOnSLO),
@@ -103,6 +103,13 @@ func (f *runFlags) setBody(s string) error {
 	}
 	f.body, f.hasBody = s, true
 	return requests.Unmarked("the body", s)
+}
+
+// setSave says whether the result is kept: --save=false is --no-save.
+func (f *runFlags) setSave(s string) (err error) {
+	f.save, err = setting.ParseSwitch(s)
+	f.noSave = f.noSave || err == nil && !f.save
+	return err
 }
 
 // setAddress stores an address to listen at.

@@ -212,7 +212,12 @@ func (p *parsed) assignValue(v assignment) {
 		}
 		return
 	}
-	p.given[v.long] = true
+	off := false
+	if v.value == "" {
+		on, err := setting.ParseSwitch(v.text)
+		off = err == nil && !on
+	}
+	p.given[v.long] = !off // a switch that is off excludes no other
 }
 
 // isNegative reports whether an argument is a number below 0.

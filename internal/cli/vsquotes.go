@@ -98,7 +98,7 @@ func flagLength(args []string, groups []group) int {
 		return 1
 	}
 	found, known := readFlag(args[0], groups)
-	if known && found[len(found)-1].missing {
+	if known && len(found) > 0 && found[len(found)-1].missing { // a lone - is no flag
 		return 2
 	}
 	return 1

@@ -62,6 +62,8 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		return step(awayStep(r), "")
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", ask)
+	case (r.FailedShare() >= result.FailingShare || haveFailed(r)) && p.SaveErrors:
+		return step("read the failed requests and their answers in the folder of --save-errors", "")
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
 		s, _ := again(saveErrors)
 		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
