@@ -1,5 +1,5 @@
 // Package silences is for how long origins that redirects lead to were silent for the users of a
-// worker. A user who waits there asks nothing (see silence.go of package load).
+// worker. A user who waits there asks nothing, as one whose connection at the server is silent.
 package silences
 
 import (

@@ -62,12 +62,9 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		return step(awayStep(r), "")
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", ask)
-	case (r.FailedShare() >= result.FailingShare || haveFailed(r)) && p.SaveErrors:
-		return step("read the failed requests and their answers in the folder of --save-errors", "")
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
 		s, _ := again(saveErrors)
-		s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
-		return s, nil
+		return seeFailures(p, s), nil
 	case len(r.Fleet.Lost()) > 0:
 		return again("look why agent " + strings.Join(r.Fleet.Lost(), ", agent ") +
 			" was lost (its log, dyno fleet ls), then repeat it")
@@ -145,6 +142,17 @@ func limits(r *result.Result) (all []fact.Fact) {
 		}
 	}
 	return all
+}
+
+// seeFailures is the step to the requests that failed: again, with a folder for them, unless the
+// run had one.
+func seeFailures(p loadplan.Plan, again answer.Step) answer.Step {
+	if p.SaveErrors {
+		return answer.Step{Says: "read the failed requests and their answers in the folder of " +
+			"--save-errors"}
+	}
+	again.Command = strings.Replace(again.Command, "dyno run", "dyno run --save-errors errors", 1)
+	return again
 }
 
 // isServers reports whether the server failed in a way that a reader has to look at first: it
