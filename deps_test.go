@@ -133,9 +133,10 @@ view/format: digits lazyregexp /
 view/answer: view/format /
 view/labanswer: engine/loadplan fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
 view/reporttest: engine/proto observe/probe observe/profile result fact say view/format engine/loadplan /
+view/method: engine/loadplan result view/format /
 view/repeat: redact view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /
-view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/repeat engine/loadplan engine/loadresult setting /
+view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/method view/repeat engine/loadplan engine/loadresult setting /
 view/historytext: engine/loadplan say store view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: digits fact result /

@@ -43,7 +43,7 @@ func tryTwoServers(t *testing.T, page string) {
 
 var (
 	folderFlag = regexp.MustCompile(` -o (\S+)`)
-	question   = regexp.MustCompile(`^Compare them all the same \(--allow (\S+)\)\? \[y/N\] y$`)
+	question   = regexp.MustCompile(`^Compare them nevertheless \(--allow (\S+)\)\? \[y/N\] y$`)
 )
 
 // standing matches the line of a server, by its name and one of the words that stand for a verdict.

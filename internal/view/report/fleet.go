@@ -108,13 +108,3 @@ func agentStatusDetail(a result.Agent) string {
 	}
 	return s + ": " + format.PlainLine(a.Lost)
 }
-
-// fleetMethod is how several machines were made to be one generator.
-func fleetMethod(f *result.Fleet) string {
-	return fmt.Sprintf("%s made the load together, each with its share by weight of one schedule, "+
-		"so that all numbers of the command are totals. They began at one instant of the controller's "+
-		"monotonic clock, from which each agent's is known by the quickest of 32 round trips; no wall "+
-		"clock is used. Each reports every second, numbered and acknowledged, and at last all of it "+
-		"again: the result is the sum of the latter, and is held against the former. Percentiles are "+
-		"read from the sum of the agents' histograms.", format.Plural(int64(len(f.Agents)), "machine"))
-}

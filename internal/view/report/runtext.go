@@ -18,7 +18,7 @@
 //	requests       package sample (--show, --save-errors)
 //	a search       capacity.go, plot.go
 //	formats        formats.go (JSON, CSV, Markdown), junit.go
-//	the page       sentences.go, methods.go (how it was measured); package repeat writes the
+//	the page       sentences.go; package method says how it was measured, package repeat writes the
 //	               command that repeats a run
 package report
 

@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
+	"dyno/internal/view/method"
 	"dyno/internal/view/repeat"
 )
 
@@ -43,7 +44,7 @@ func RunSentences(r *result.Result) Sentences {
 	s := Sentences{What: MethodAndURL(r), How: transportText(r), Model: ModelText(r),
 		Verdict: verdictText(r),
 		Reasons: []string{}, Warnings: []string{}, Objectives: []string{}, Machine: Machine(r.Host),
-		Methods: methods(r)}
+		Methods: method.Of(r, windowText(r))}
 	s.Reasons = append(s.Reasons, verdictReasons(r)...)
 	for _, warning := range r.Warnings {
 		s.Warnings = append(s.Warnings, format.PlainLine(warning))
@@ -114,7 +115,7 @@ func SearchSentences(s *capacity.Search) Sentences {
 		name := "probe " + strings.Join(probes, ", ")
 		all.Facts = append(all.Facts, Fact{name, told.textOf(i)})
 	}
-	all.Methods = searchMethods
+	all.Methods = method.Search
 	words := []string{"dyno", "find"}
 	for _, expr := range s.Objectives {
 		words = append(words, "--slo", format.ShellQuote(expr))
@@ -130,7 +131,7 @@ func SearchSentences(s *capacity.Search) Sentences {
 // CurveSentences is what there is to say of a sweep: Verdict is its peak, and Facts the law.
 func CurveSentences(c *capacity.Curve) Sentences {
 	all := Sentences{What: format.PlainLine(c.Plan.Target.URL), Verdict: PeakText(c),
-		Reasons: []string{}, Warnings: []string{}, Machine: Machine(c.Host), Methods: sweepMethods,
+		Reasons: []string{}, Warnings: []string{}, Machine: Machine(c.Host), Methods: method.Sweep,
 		How: fmt.Sprintf("a sweep over %s, %s", c.Axis, format.Plural(int64(c.Rounds), "round"))}
 	all.Facts = lawFacts(c)
 	for _, f := range curveDoubts(c) {

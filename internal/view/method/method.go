@@ -1,16 +1,18 @@
-package report
+// Package method is how results are measured, for a reader who wants to doubt them.
+// docs/measuring.md has the same at length.
+package method
 
 import (
 	"fmt"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
+	"dyno/internal/view/format"
 )
 
-// methods are how a result was measured, for a reader who wants to doubt it. docs/measuring.md has
-// the same at length.
-func methods(r *result.Result) []string {
-	all := []string{modelMethod(r), windowMethod(r),
+// Of is how a run was measured. The window is in words.
+func Of(r *result.Result, window string) []string {
+	all := []string{modelMethod(r), windowMethod(r, window),
 		"Every request is timed with the monotonic clock, on its own, and counted in a histogram of " +
 			"three significant digits; percentiles are read from that histogram, never averaged, and " +
 			"none is shown that no measured value exceeds. The spectrum ends where fewer than ten " +
@@ -62,8 +64,8 @@ func modelMethod(r *result.Result) string {
 		"it; service time is from the instant it was sent."
 }
 
-func windowMethod(r *result.Result) string {
-	s := "A request belongs to the window if it was due in it: " + windowText(r) + "."
+func windowMethod(r *result.Result, window string) string {
+	s := "A request belongs to the window if it was due in it: " + window + "."
 	if r.Window.Rates == result.RatesEnded {
 		s += " Rates count the answers that came in it."
 	}
@@ -73,7 +75,8 @@ func windowMethod(r *result.Result) string {
 	return s
 }
 
-var searchMethods = []string{
+// Search is how a search for a rate measures.
+var Search = []string{
 	"Every probe is a run of its own at one rate, an open loop. A rate passes if the upper bound of " +
 		"what was measured meets the objective, and fails if the lower one does not; what lies between " +
 		"is measured longer, and again.",
@@ -85,7 +88,8 @@ var searchMethods = []string{
 	"A probe in which the generator was the limit says nothing of the server.",
 }
 
-var sweepMethods = []string{
+// Sweep is how a sweep measures.
+var Sweep = []string{
 	"Every point is a run of its own; each round has all levels, in a random order of its own, so " +
 		"that what drifts meanwhile does not look like the load's effect.",
 	"The law is Gunther's universal scalability law, fitted by least squares with no parameter " +
@@ -93,4 +97,14 @@ var sweepMethods = []string{
 		"nothing.",
 	"Intervals are at 95 %, from drawing whole rounds again and again; they need 8 rounds.",
 	"Points in which the generator was the limit, or nothing was completed, are no part of the law.",
+}
+
+// fleetMethod is how several machines were made to be one generator.
+func fleetMethod(f *result.Fleet) string {
+	return fmt.Sprintf("%s made the load together, each with its share by weight of one schedule, "+
+		"so that all numbers of the command are totals. They began at one instant of the controller's "+
+		"monotonic clock, from which each agent's is known by the quickest of 32 round trips; no wall "+
+		"clock is used. Each reports every second, numbered and acknowledged, and at last all of it "+
+		"again: the result is the sum of the latter, and is held against the former. Percentiles are "+
+		"read from the sum of the agents' histograms.", format.Plural(int64(len(f.Agents)), "machine"))
 }
