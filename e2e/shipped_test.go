@@ -120,7 +120,8 @@ func runBuild(t *testing.T, v experiment.Variant) (dir string) {
 // startVariant starts a variant's server. The caller stops it.
 func startVariant(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level) labrun.Stand {
 	t.Helper()
-	stand, err := stage.Start(t.Context(), labrun.Setting{Arm: v.Name, Variant: v, Level: l, Trial: "test"})
+	stand, err := stage.Start(t.Context(), labrun.Setting{Arm: v.Name, Variant: v, Level: l,
+		Trial: lab.FileName("test", v.Name)}) // variants of one stage may run at once
 	if err != nil {
 		t.Fatal(err)
 	}

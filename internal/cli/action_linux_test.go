@@ -349,6 +349,7 @@ func normalComment(s string) []byte {
 		{`(?m)^load: .*$`, "(conditions)"},
 		{`(?m)^vs-old-new: .*$`, "(scope)"},
 		{`(?m)^- \d+ of \d+ trials ran$`, "- N of M trials ran"},
+		{`(?m)^- The machine was busy in .*\n`, ""},
 	} {
 		s = regexp.MustCompile(r.pattern).ReplaceAllString(s, r.with)
 	}

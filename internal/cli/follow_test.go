@@ -118,6 +118,7 @@ type traveller struct {
 	first, second *httptest.Server
 	mu            sync.Mutex
 	heard         []string
+	origin        string // see elsewhere
 }
 
 func startTraveller(t *testing.T) *traveller {
@@ -139,6 +140,9 @@ func startTraveller(t *testing.T) *traveller {
 	x.second = httptest.NewUnstartedServer(serve("second", func() string { return x.first.URL }))
 	x.second.EnableHTTP2 = true
 	x.second.StartTLS()
+	x.mu.Lock()
+	x.origin = strings.Replace(x.second.URL, "127.0.0.1", "localhost", 1)
+	x.mu.Unlock()
 	t.Cleanup(x.first.Close)
 	t.Cleanup(x.second.Close)
 	return x
@@ -147,7 +151,9 @@ func startTraveller(t *testing.T) *traveller {
 // elsewhere is the second server's origin. Its host has another name: to another port of the same
 // host curl sends a Host of -H, too.
 func (x *traveller) elsewhere() string {
-	return strings.Replace(x.second.URL, "127.0.0.1", "localhost", 1)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.origin
 }
 
 func (x *traveller) take() []string {

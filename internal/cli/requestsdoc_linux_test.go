@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"dyno/internal/engine/proxyproto"
+	"dyno/internal/engine/proxyproto/proxytest"
 )
 
 // docBlocks are the indented blocks of a page of the documentation.
@@ -67,6 +70,12 @@ func TestCommandsOfTheRequestsPage(t *testing.T) {
 			switch {
 			case strings.HasPrefix(line, "dyno find"):
 				tryFind(t, dir, line)
+			case strings.Contains(line, "--proxy-protocol"):
+				s := httptest.NewUnstartedServer(server.Config.Handler)
+				s.Listener = proxytest.Wrap(t, s.Listener, proxyproto.V2)
+				s.StartTLS()
+				t.Cleanup(s.Close)
+				tryRequests(t, dir, strings.ReplaceAll(line, "https://127.0.0.1:8443", s.URL)+" -n 60 -c 3 --insecure")
 			case strings.Contains(line, "--fleet"):
 				tryFleetRun(t, dir, line+" --loose-start -c 2")
 			default:

@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -50,6 +51,8 @@ func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
 		rateExceeds(part.Rate.AnswersPerSecond(), part.Requests.Completed+part.Requests.Errors+
 			part.Requests.WarmupInWindow, w):
 		return nil, errors.New("its result has rates of more than it has requests")
+	case slices.ContainsFunc(part.Facts, isOfPart):
+		return nil, errors.New("its result has a fact of a part, and it is one load")
 	case len(part.Errors) > failureKindsMax+len(loadresult.Phases):
 		return nil, fmt.Errorf("its result has %d ways to fail", len(part.Errors))
 	case !m.reported.matchesTotals(&r.plan, part):
@@ -59,6 +62,11 @@ func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
 		return nil, fmt.Errorf("its result does not add up: %s", wire.Readable(err.Error()))
 	}
 	return part, r.checkPlausible(m, part, elapsed)
+}
+
+// isOfPart reports whether a fact is of parts of a load, or of a trial.
+func isOfPart(f fact.Fact) bool {
+	return len(f.Scope.Parts) > 0 || f.Scope.OfParts != 0 || f.Scope.Trial != 0
 }
 
 // completeFinal returns the result in a member's final, with the fields that the controller knows

@@ -65,13 +65,14 @@ func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float
 	if err != nil {
 		panic(err) // it is a constant
 	}
+	// The null server knows no PROXY protocol, whose header is a matter of connections.
+	l.Requests, l.ProxyProtocol = 0, ""
 	stand, err := r.Start(ctx, Setting{Variant: experiment.Expand(e)[0], Level: l,
 		Trial: lab.FileName("ceiling", l.Name), Aside: true})
 	if err != nil {
 		return 0, false
 	}
 	defer stand.Stop()
-	l.Requests = 0
 	p, err := workload.Plan(r.Experiment, new(workload.Inputs), l, experiment.Workload{}, stand.URL(),
 		r.record.CPUs.Generator)
 	if err != nil {
