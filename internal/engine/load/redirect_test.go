@@ -265,8 +265,8 @@ func TestRedirectsOverProtocols(t *testing.T) {
 			said[string(f.Phase)+" "+f.Kind+": "+f.Detail] = f.Count
 		}
 		for _, want := range []string{"check redirects within 2: too many redirects: 2",
-			`check redirects stay at the server: the redirect to "https://elsewhere.test/" leads to an origin that neither ` +
-				"the URL nor --follow-to names: no load goes there",
+			`check redirects stay at the server: the redirect to "https://elsewhere.test/" leads to an origin that the ` +
+				"command line does not name: no load goes there",
 			`check redirects have a Location that can be followed: the redirect to "%zz" is no URL`} {
 			if said[want] != 4 {
 				t.Errorf("%s: not said four times: %s; %v", name, want, said)

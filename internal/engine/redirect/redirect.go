@@ -107,8 +107,8 @@ func Lead(from, location string, origins ...Origin) (string, int, *Fault) {
 	}
 	origin := slices.Index(origins, OriginOf(to.Scheme, to.Host))
 	if origin < 0 {
-		return "", 0, &Fault{true, fmt.Sprintf("the redirect to %.80q leads to an origin that neither "+
-			"the URL nor --follow-to names: no load goes there", location)}
+		return "", 0, &Fault{true, fmt.Sprintf("the redirect to %.80q leads to an origin that the "+
+			"command line does not name: no load goes there", location)}
 	}
 	to.RawQuery = escapedQuery(to.RawQuery)
 	path := to.RequestURI()

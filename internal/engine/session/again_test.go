@@ -60,7 +60,7 @@ func TestRedirects(t *testing.T) {
 // A redirect elsewhere, too many of them, and one that cannot be sent end the iteration.
 func TestRedirectsThatEnd(t *testing.T) {
 	for location, want := range map[string]string{
-		"http://other.test/":          "test.hurl:3:1: the redirect to \"http://other.test/\" leads to an origin that neither the URL nor --follow-to names",
+		"http://other.test/":          "test.hurl:3:1: the redirect to \"http://other.test/\" leads to an origin that the command line does not name",
 		"https://shop.test:8080/":     "test.hurl:3:1: the redirect to \"https://shop.test:8080/\" leads to an origin",
 		"//other.test/x":              "test.hurl:3:1: the redirect to \"//other.test/x\" leads to an origin",
 		"http://shop.test:8080@evil/": "test.hurl:3:1: the redirect to \"http://shop.test:8080@evil/\" leads to an origin",
