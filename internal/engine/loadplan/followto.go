@@ -24,9 +24,11 @@ func (p *Plan) checkFollowTo(flaw func(bool, string, string, ...any)) {
 	t := p.TLS
 	flaw(!p.Target.TLS && p.followsToTLS() && (t.CertFile != "" || t.Cert != "" || t.ServerName != ""),
 		"CertFile, ServerName", "are for the server alone, and %s is without TLS", p.Target.URL)
-	for i, t := range p.FollowTo {
+	if i := slices.IndexFunc(p.FollowTo, hasTLS); i >= 0 && !p.Target.TLS { // else checkTLS did it
 		q := p.Towards(i)
 		q.checkALPN(flaw)
+	}
+	for _, t := range p.FollowTo {
 		flaw(t.Host == "" || t.Unix != "" || t.FastCGI || t.H2C, "FollowTo",
 			"%s is no origin that a redirect leads to; write http://HOST or https://HOST",
 			cmp.Or(t.URL, t.Host))
@@ -35,8 +37,10 @@ func (p *Plan) checkFollowTo(flaw func(bool, string, string, ...any)) {
 
 // followsToTLS reports whether a redirect may lead to an origin with TLS.
 func (p *Plan) followsToTLS() bool {
-	return slices.ContainsFunc(p.FollowTo, func(t Target) bool { return t.TLS })
+	return slices.ContainsFunc(p.FollowTo, hasTLS)
 }
+
+func hasTLS(t Target) bool { return t.TLS }
 
 // Towards is the plan of the connections to origin i of FollowTo. Who we are, and whom we ask for
 // by TLS, is for the server alone.
