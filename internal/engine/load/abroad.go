@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/timers"
 	"dyno/internal/engine/transport"
 )
 
@@ -34,13 +35,13 @@ type server struct {
 type outpost struct {
 	server
 	pool
-	waiting flow.FIFO[flow.Arrival] // for a connection; they are counted as in flight
-	queued  int64                   // requests that ever waited
-	before  []int64                 // queued as the attempt of each connection began
-	none    conn                    // of requests that fail while they wait
-	spare   []uint32                // connections that are down
-	opened  int64                   // lives that were ready
-	hops    int64                   // requests of the window sent there by a redirect
+	waiting timers.Heap // users, by when their requests time out: they are in flight
+	queued  int64       // requests that ever waited
+	before  []int64     // queued as the attempt of each connection began
+	none    conn        // of requests that fail while they wait
+	spare   []uint32    // connections that are down
+	opened  int64       // lives that were ready
+	hops    int64       // requests of the window sent there by a redirect
 }
 
 // resolveOrigins finds the addresses of the origins that redirects may lead to.
@@ -81,7 +82,7 @@ func (r *run) addrsOfAll() []ring.Addr {
 func (w *worker) addOutposts(origins []server) (err error) {
 	n, addr := len(w.conns), len(w.addrs)
 	for k, s := range origins {
-		o := &outpost{server: s, waiting: flow.NewFIFO[flow.Arrival](1)}
+		o := &outpost{server: s}
 		if o.newCodec, err = s.protocols.Protocol(s.plan.ProtoRequests(), s.plan.Want()); err != nil {
 			return fmt.Errorf("%s: %w", s.plan.Target.URL, err)
 		}
@@ -133,7 +134,7 @@ func (w *worker) handleAbroad(done ring.Completion) bool {
 // sendAbroad sends what waits at outposts, and opens connections for what finds none.
 func (w *worker) sendAbroad() {
 	for _, o := range w.outposts {
-		if o.waiting.Len == 0 {
+		if len(o.waiting) == 0 {
 			continue
 		}
 		w.enter(o)
@@ -143,7 +144,7 @@ func (w *worker) sendAbroad() {
 		w.sendDue(burst)
 		depth := w.plan.Depth()
 		opening := len(w.conns) - len(o.spare) - w.up
-		wanted := min((int(o.waiting.Len)+depth-1)/depth-opening, len(o.spare), dialMost)
+		wanted := min((len(o.waiting)+depth-1)/depth-opening, len(o.spare), dialMost)
 		for ; wanted > 0; wanted-- {
 			last := len(o.spare) - 1
 			i := o.spare[last]
@@ -159,9 +160,11 @@ func (w *worker) sendAbroad() {
 // follows a redirect.
 func (w *worker) queue(a flow.Arrival) {
 	if w.users != nil && w.outposts != nil {
-		if to := w.users.all[a.Request].step.Origin; to > 0 {
-			w.outposts[to-1].waiting.PushBack(a)
-			w.outposts[to-1].queued++
+		if u := &w.users.all[a.Request]; u.step.Origin > 0 {
+			o := w.outposts[u.step.Origin-1]
+			u.waits = a
+			o.waiting.Push(u.first+u.timeout, a.Request)
+			o.queued++
 			w.inFlight++
 			return
 		}
@@ -169,22 +172,16 @@ func (w *worker) queue(a flow.Arrival) {
 	w.Retries.PushBack(a)
 }
 
-// dueAbroad reports whether a request waits that may be sent now.
-func (w *worker) dueAbroad() bool {
-	return w.at.waiting.Len > 0 && w.now >= w.HeldUntil && w.now < w.Limit
-}
-
-// takeWaiting takes the request that has waited for a connection the longest.
+// takeWaiting takes the request that times out first of those that wait for a connection.
 func (w *worker) takeWaiting() flow.Arrival {
-	a := w.at.waiting.First()
-	w.at.waiting.DropHead()
+	t, _ := w.at.waiting.PopExpired(flow.NotYet)
 	w.inFlight--
-	return a
+	return w.users.all[t.Of].waits
 }
 
 // dropWaiting gives up what waits: it has no answer when the run ends.
 func (w *worker) dropWaiting() {
-	for w.at.waiting.Len > 0 {
+	for len(w.at.waiting) > 0 {
 		a := w.takeWaiting()
 		w.leaveWaiting(a, false)
 		w.Retries.PushBack(a)
@@ -208,7 +205,7 @@ func (w *worker) spareConn(i uint32, c *conn) {
 // attempt began is shared among the attempts that go on: each of them may serve some.
 func (w *worker) failAttempted(i uint32, c *conn, phase loadresult.Phase, err error) {
 	o := w.at
-	waited := int(o.before[i] - (o.queued - int64(o.waiting.Len)))
+	waited := int(o.before[i] - (o.queued - int64(len(o.waiting))))
 	if waited <= 0 {
 		w.recordFailure(c, phase, err)
 	}
@@ -219,20 +216,16 @@ func (w *worker) failAttempted(i uint32, c *conn, phase loadresult.Phase, err er
 	}
 }
 
-// failWaiting fails the request that has waited the longest.
+// failWaiting fails the waiting request that times out first.
 func (w *worker) failWaiting(phase loadresult.Phase, err error) {
 	c := &w.at.none
 	c.exchanges = append(c.exchanges[:0], exchange{Arrival: w.takeWaiting(), sent: w.now})
 	w.failRequest(c, 0, phase, err)
 }
 
-// waitsUntil is when the request has had its timeout that has waited the longest.
-func (w *worker) waitsUntil(o *outpost) int64 {
-	if o.waiting.Len == 0 {
-		return flow.NotYet
-	}
-	u := &w.users.all[o.waiting.First().Request]
-	return u.first + u.timeout
+// wakeUp is when a connection of the outpost, or a request that waits for one, has a timer.
+func (o *outpost) wakeUp() int64 {
+	return min(o.timers.Earliest(flow.NotYet), o.waiting.Earliest(flow.NotYet))
 }
 
 // errNotOpen is the timeout of a request that waited for a connection.
@@ -242,9 +235,12 @@ var errNotOpen = fmt.Errorf("%w: no connection to the origin had room for the re
 // runOutpostTimers runs the timers of the outposts' connections and of what waits for one.
 func (w *worker) runOutpostTimers() {
 	for _, o := range w.outposts {
+		if o.wakeUp() > w.now {
+			continue
+		}
 		w.enter(o)
 		w.runTimers()
-		for w.waitsUntil(o) <= w.now {
+		for o.waiting.Earliest(flow.NotYet) <= w.now {
 			w.failWaiting(loadresult.Timeout, errNotOpen)
 		}
 		w.leave()

@@ -353,6 +353,26 @@ func TestWaitsForOrigins(t *testing.T) {
 	}
 }
 
+// Of the requests that wait for a connection to another origin, each is given up at its own timeout: also one
+// that was redirected late, and waits behind one that was sent later.
+func TestTimeoutsOfWaits(t *testing.T) {
+	x, log := newWorld(0, 2), reqlog.New(1)
+	x.slow = 60 * s
+	x.Server = func(p *ring.Peer, _ []byte) {
+		x.asked = append(x.asked, "")
+		p.Reply([]int64{400 * ms, 10 * ms}[len(x.asked)-1], answer(302, "moved"))
+	}
+	simulate(t, abroadPlan(x.route, func(p *loadplan.Plan) {
+		p.Rate, p.Users, p.Connections, p.Requested, p.Log = loadplan.RatePerSecond(10), 2, 2, 2, log.Ring
+		p.Timeout, p.Connecting = loadplan.Seconds(500*ms), loadplan.Seconds(60*s)
+	}), &x.Sim)
+	var took []int64
+	log.Drain(func(l reqlog.Line) { took = append(took, (l.Ended-l.Due)/ms) })
+	if fmt.Sprint(took) != "[500 500]" {
+		t.Errorf("given up after %d ms", took)
+	}
+}
+
 // Requests to other origins count below a limit of the rate as those to the server do.
 func TestOriginsBelowACap(t *testing.T) {
 	x := newWorld(0, 2)

@@ -31,7 +31,7 @@ func (w *worker) beginDue() bool {
 		return w.IsDue(w.now, &w.Window)
 	}
 	if w.at != nil {
-		return w.dueAbroad()
+		return len(w.at.waiting) > 0 && w.now >= w.HeldUntil && w.now < w.Limit
 	}
 	for n := 0; n < beginMost && w.Retries.Len == 0 && w.users.free.Len > 0; n++ {
 		if !w.IsDue(w.now, &w.Window) {

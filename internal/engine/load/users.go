@@ -54,6 +54,8 @@ type user struct {
 	slot     bool   // in a closed workload there is a slot for it
 	leaves   bool   // it is away, or will be once its iteration is over
 	away     bool   // it is in no list
+
+	waits flow.Arrival // its request, while that waits for a connection to another origin
 }
 
 // newUsers makes the users of worker i of n; nil if the plan has no scenario.

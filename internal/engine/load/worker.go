@@ -174,7 +174,7 @@ func (w *worker) nextWakeUp() int64 {
 		at = min(at, w.users.thinking.Earliest(flow.NotYet))
 	}
 	for _, o := range w.outposts {
-		at = min(at, o.timers.Earliest(flow.NotYet), w.waitsUntil(o))
+		at = min(at, o.wakeUp())
 	}
 	if w.Start == flow.NotYet {
 		if w.dialing.settled {
