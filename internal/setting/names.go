@@ -148,13 +148,11 @@ func Key(name, value string) string {
 	return said("the "+place+" a "+key+" of", value)
 }
 
-// ReplaySpeed is what a replay has in place of a rate.
-const ReplaySpeed = "the speed of the replay (dyno from access-log --replay)"
-
-// Replay is the voice of the command line where requests have times and the load has no rate.
+// Replay is the voice of the command line where requests have times: a replay has a speed in place
+// of a rate.
 func Replay(name, value string) string {
 	if name == "rate" {
-		return said(ReplaySpeed, value)
+		return said("the speed of the replay (dyno from access-log --replay)", value)
 	}
 	if d, has := deeds[fact.Remedy{Setting: name, Value: value}]; has {
 		return cmp.Or(d.replay, d.flag)

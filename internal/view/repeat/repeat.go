@@ -1,5 +1,5 @@
-// Package repeat writes commands from a plan: the one that repeats a run or a search, the one that
-// asks the server once, and what to change.
+// Package repeat writes commands from a plan: the one that repeats a run or a search, and the one
+// that asks the server once.
 package repeat
 
 import (
@@ -215,9 +215,6 @@ func (c *commandLine) noteSecrets(p loadplan.Plan) {
 	}
 }
 
-// RateFlag is a rate, to the thousandth.
-func RateFlag(r loadplan.Rate) string { return r.String() }
-
 // JoinComma is a flag's list: values with commas between them.
 func JoinComma[T any](all []T, show func(T) string) string {
 	var words []string
@@ -251,12 +248,4 @@ func AskCommand(p loadplan.Plan) string {
 		return command + how + format.ShellQuote(url)
 	}
 	return "curl -v " + how + format.ShellQuote(url)
-}
-
-// Lowered is what an open load has less of at a lower rate.
-func Lowered(p loadplan.Plan) string {
-	if p.Replay > 0 {
-		return "lower " + setting.ReplaySpeed
-	}
-	return "lower -R"
 }

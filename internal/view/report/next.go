@@ -263,10 +263,10 @@ func nextReplay(r *result.Result, a answer.Answer) string {
 	case r.Generator.NotJudged():
 		return "measure for longer: replay more of the log"
 	case hasDoubt(r, result.NeverSent) && !r.WasGone():
-		return repeat.Lowered(r.Plan) + ", or give more connections (-c)"
+		return r.Voice()("rate", fact.Lower) + ", or give more connections (-c)"
 	case MissedObjectives(upperLimits(r)) != "" && r.Generator.Verdict == result.OK &&
 		!a.Has(answer.Disturbed):
-		return repeat.Lowered(r.Plan) + " until the objective is met"
+		return r.Voice()("rate", fact.Lower) + " until the objective is met"
 	}
 	return ""
 }

@@ -138,7 +138,7 @@ func CurveSentences(c *capacity.Curve) Sentences {
 		all.Warnings = append(all.Warnings, f.Text)
 	}
 	levels := repeat.JoinComma(c.Levels,
-		func(v float64) string { return repeat.RateFlag(loadplan.RatePerSecond(v)) })
+		func(v float64) string { return loadplan.RatePerSecond(v).String() })
 	p, d := c.Plan, loadplan.DefaultPlan()
 	words := []string{"dyno", "find", "--rates", levels}
 	if c.Axis == capacity.Connections {
