@@ -20,12 +20,17 @@ func inFlags(err error) error {
 
 // planFaults are those of the plan. Each is at a flag, which is a field of a form, too; what it
 // says of others is in the words of whoever wrote it.
-func (f *runFlags) planFaults() []error {
-	err := f.plan.Check()
+func (f *runFlags) planFaults() (all []error) {
+	others := setting.InFlags
 	if f.purpose == formPurpose {
-		err = inLabels(err)
+		others = setting.InLabels
 	}
-	return joinedErrors(err)
+	for _, flaw := range f.plan.Flaws() {
+		at := flaw.Named(setting.InFlags)
+		at.Problem = flaw.Named(others).Problem
+		all = append(all, at)
+	}
+	return all
 }
 
 // inVsFlags are the faults of a composed experiment by the flags of dyno vs. Its user has no such
@@ -38,23 +43,6 @@ func inVsFlags(err error) error {
 			if s := setting.AtPath(setting.Vs, f.Path); s != nil {
 				flaw.Setting = "--" + s.Name
 			}
-			one = flaw
-		}
-		all = append(all, one)
-	}
-	return errors.Join(all...)
-}
-
-// inLabels are the faults of a plan that call other fields by their labels.
-func inLabels(err error) error {
-	joined, _ := err.(interface{ Unwrap() []error })
-	if joined == nil {
-		return err
-	}
-	var all []error
-	for _, one := range joined.Unwrap() {
-		if flaw, is := one.(loadplan.Flaw); is {
-			flaw.Problem = flaw.Named(setting.InLabels).Problem
 			one = flaw
 		}
 		all = append(all, one)

@@ -175,15 +175,8 @@ func (f *vsFlags) takeLevel(given map[string]bool) (faults []error) {
 // loadFaults are what the engine says of the settings that are given, whatever server they are for.
 func (f *vsFlags) loadFaults(given map[string]bool) (faults []error) {
 	p := f.plan
-	p.Target = loadplan.Target{Host: "unknown", TLS: p.OnlyHTTP3()}
-	p.Requests = []loadplan.Request{{Weight: 1}}
 	p.Users = 0 // the requests that users send are not made yet
-	joined, _ := p.Check().(interface{ Unwrap() []error })
-	if joined == nil {
-		return nil
-	}
-	for _, err := range joined.Unwrap() {
-		flaw, _ := errors.AsType[loadplan.Flaw](err)
+	for _, flaw := range p.SettingFlaws() {
 		if row := setting.Field(flaw.Setting); row != nil && given[row.Name] {
 			faults = append(faults, setting.Heard(flaw, inVs))
 		}

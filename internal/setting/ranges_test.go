@@ -1,7 +1,6 @@
 package setting
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,8 +23,6 @@ func TestRanges(t *testing.T) {
 			if s.Name == "users" {
 				p.Scenario = scenario.Program{}
 			}
-			p.Target = loadplan.Target{Host: "unknown"}
-			p.Requests = []loadplan.Request{{Weight: 1}}
 			if got := err != nil || outOfRange(&p, s.Field, n); got != want {
 				t.Errorf("%s: %d is refused: %v, want %v", s.Name, n, got, want)
 			}
@@ -33,11 +30,9 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// outOfRange reports whether a plan's field is out of the range that Check tells.
+// outOfRange reports whether a plan's field is out of the range that the engine tells.
 func outOfRange(p *loadplan.Plan, field string, n int64) bool {
-	joined, _ := p.Check().(interface{ Unwrap() []error })
-	return joined != nil && slices.ContainsFunc(joined.Unwrap(), func(err error) bool {
-		flaw, is := errors.AsType[loadplan.Flaw](err)
-		return is && flaw.Setting == field && strings.HasPrefix(flaw.Problem, strconv.FormatInt(n, 10)+" is not within ")
+	return slices.ContainsFunc(p.SettingFlaws(), func(f loadplan.Flaw) bool {
+		return f.Setting == field && strings.HasPrefix(f.Problem, strconv.FormatInt(n, 10)+" is not within ")
 	})
 }

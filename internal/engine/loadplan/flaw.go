@@ -2,6 +2,7 @@ package loadplan
 
 import (
 	"cmp"
+	"errors"
 	"reflect"
 	"strings"
 )
@@ -16,6 +17,22 @@ type Flaw struct{ Setting, Problem string }
 func (f Flaw) Error() string {
 	f = f.Named(func(field string) string { return field })
 	return f.Setting + ": " + f.Problem
+}
+
+// Check is the plan's Flaws, joined; nil if it has none.
+func (p *Plan) Check() error {
+	var all []error
+	for _, f := range p.Flaws() {
+		all = append(all, f)
+	}
+	return errors.Join(all...)
+}
+
+// SettingFlaws are those of a plan's settings, whatever its server and its requests will be.
+func (p Plan) SettingFlaws() []Flaw {
+	p.Target = Target{Host: "unknown", TLS: p.OnlyHTTP3()}
+	p.Requests = []Request{{Weight: 1}}
+	return p.Flaws()
 }
 
 // Fields are the names that Flaws can have: URL, and the fields of Plan and TLS.

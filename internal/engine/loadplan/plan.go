@@ -30,7 +30,6 @@ package loadplan
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"net/netip"
@@ -304,10 +303,9 @@ const (
 	MaxFollow      = 100
 )
 
-// Check reports every Flaw of the plan, joined, and changes nothing. It looks at nothing outside
-// the plan. What this machine cannot do is found when the load begins.
-func (p *Plan) Check() error {
-	var all []error
+// Flaws are those of the plan, which is not changed. Nothing outside of it is looked at: what this
+// machine cannot do is found when the load begins.
+func (p *Plan) Flaws() (all []Flaw) {
 	flaw := func(bad bool, setting, format string, args ...any) {
 		if bad {
 			all = append(all, Flaw{setting, fmt.Sprintf(format, args...)})
@@ -364,7 +362,7 @@ func (p *Plan) Check() error {
 			break
 		}
 	}
-	return errors.Join(all...)
+	return all
 }
 
 // checkArrivals is Check of what makes an open loop.

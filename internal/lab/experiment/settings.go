@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -44,14 +43,7 @@ func (c *checker) checkPlan(at string, l Level) {
 	if l.SetPlan(&p) != nil {
 		return // a value has a fault of its own
 	}
-	p.Target = loadplan.Target{Host: "unknown", TLS: p.OnlyHTTP3()} // whatever a variant's is
-	p.Requests = []loadplan.Request{{Weight: 1}}
-	joined, _ := p.Check().(interface{ Unwrap() []error })
-	if joined == nil {
-		return
-	}
-	for _, err := range joined.Unwrap() {
-		flaw, _ := errors.AsType[loadplan.Flaw](err)
+	for _, flaw := range p.SettingFlaws() {
 		key, is := strings.CutPrefix(setting.InKeys(flaw.Setting), "level.")
 		said := setting.Heard(flaw, func(field string) string {
 			_, key, _ := strings.Cut(setting.InKeys(field), ".")
