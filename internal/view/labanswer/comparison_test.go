@@ -111,6 +111,7 @@ func onServer(port uint16, rs []*result.Result, set func(*loadplan.Plan)) judge.
 // Servers have their names where they differ, and dyno vs repeats what differs in nothing else.
 func TestComparedServers(t *testing.T) {
 	same := func(*loadplan.Plan) {}
+	withFlags := func(p *loadplan.Plan) { p.Users, p.Follow, p.Resend = 90, 3, loadplan.ResendUnsafe }
 	for name, c := range map[string]struct {
 		ports      [2]uint16
 		set        func(*loadplan.Plan) // of the second
@@ -122,13 +123,18 @@ func TestComparedServers(t *testing.T) {
 			"throughput (+100 %), p50 latency (−50 %) and p99 latency (−50 %)", "dyno vs 'http://127.0.0.1:8080/a?b=c' 'http://127.0.0.1:8081/a?b=c'"},
 		"few": {[2]uint16{8080, 8081}, same, 2, [2]float64{200_000, 100_000}, "whether 127.0.0.1:8081 (B) differs from 127.0.0.1:8080 (A)",
 			"dyno vs 'http://127.0.0.1:8080/a?b=c' 'http://127.0.0.1:8081/a?b=c'"},
-		"enough":        {[2]uint16{8080, 8081}, same, 6, [2]float64{200_000, 100_000}, "127.0.0.1:8081 (B) answers 50.0 % fewer requests/s than 127.0.0.1:8080 (A)", ""},
-		"one server":    {[2]uint16{8080, 8080}, same, 1, [2]float64{200_000, 100_000}, "other (B) was worse than 8080 (A) in ", "dyno lab init"},
-		"other load":    {[2]uint16{8080, 8081}, func(p *loadplan.Plan) { p.Connections++ }, 1, [2]float64{200_000, 100_000}, "(B) was worse than", "dyno lab init"},
+		"enough":     {[2]uint16{8080, 8081}, same, 6, [2]float64{200_000, 100_000}, "127.0.0.1:8081 (B) answers 50.0 % fewer requests/s than 127.0.0.1:8080 (A)", ""},
+		"one server": {[2]uint16{8080, 8080}, same, 1, [2]float64{200_000, 100_000}, "other (B) was worse than 8080 (A) in ", "dyno lab init"},
+		"other load": {[2]uint16{8080, 8081}, func(p *loadplan.Plan) { p.Connections++ }, 1, [2]float64{200_000, 100_000}, "(B) was worse than", "dyno lab init"},
+		"flags of vs": {[2]uint16{8080, 8081}, withFlags, 1, [2]float64{200_000, 100_000}, "(B) was worse than",
+			"dyno vs 'http://127.0.0.1:8080/a?b=c' 'http://127.0.0.1:8081/a?b=c' -c 100 -t 2 --retry-unsafe --users 90 --follow 3"},
 		"no flag of vs": {[2]uint16{8080, 8081}, func(p *loadplan.Plan) { p.ConnectRate = 5 }, 1, [2]float64{200_000, 100_000}, "(B) was worse than", "dyno lab init"},
 	} {
 		a, b := onServer(c.ports[0], runs(0, c.n, c.rates[0]), same), onServer(c.ports[1], runs(1, c.n, c.rates[1]), c.set)
-		if name == "one server" {
+		switch name {
+		case "flags of vs":
+			a = onServer(c.ports[0], a.Results(), c.set)
+		case "one server":
 			b.Name, b.Samples[0].Name = "other", "other"
 		}
 		u, err := judge.CompareGroups([]judge.Group{a, b}, nil, 0.02)
