@@ -260,18 +260,17 @@ func (d door) divided(p *loadplan.Plan) {
 	}
 	want := d.s.Text(p)
 	first, second := d.s.Text(&parts[0]), d.s.Text(&parts[1])
-	shared := !slices.Equal(first, want) || !slices.Equal(second, want)
-	switch {
-	case d.s.Split == setting.First:
+	switch shared := !slices.Equal(first, want) || !slices.Equal(second, want); {
+	case d.sample.First:
 		if !slices.Equal(first, want) || second != nil {
 			d.Errorf("divided: %q and %q; the first alone has %q", first, second, want)
 		}
-	case d.s.Split == setting.Shared && d.s.Name != "cpus": // of which each part has one at least
+	case d.sample.Shared:
 		d.like("joined", &whole, p)
 		if !shared {
 			d.Errorf("divided: each has %q", want)
 		}
-	case d.s.Split != setting.Shared && shared:
+	case shared:
 		d.Errorf("divided: %q and %q, want %q of each", first, second, want)
 	}
 }

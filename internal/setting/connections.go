@@ -89,7 +89,7 @@ var connections = []Setting{
 	{Name: "connect-rate", Value: "N", Group: connectionGroup, On: Run | Find,
 		Does:   "at the start, open N connections per second (all at once)",
 		Access: rate(func(p *loadplan.Plan) *loadplan.Rate { return &p.ConnectRate }),
-		Field:  "ConnectRate", Split: Law, Form: &Form{Hint: Hint{Unit: "connections/s"}},
+		Field:  "ConnectRate", Form: &Form{Hint: Hint{Unit: "connections/s"}},
 		Stored: "connections opened a second; absent: at once"},
 	{Name: "connect-timeout", Value: "D", Group: connectionGroup, On: Run | Find,
 		Does:   "for a connection, TLS included ({default})",

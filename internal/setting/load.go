@@ -24,7 +24,7 @@ var load = []Setting{
 		Does: "connections, of all threads together ({default})",
 		Access: count(func(p *loadplan.Plan) *int { return &p.Connections }, ParseInt).showing(
 			func(p *loadplan.Plan, differs bool) bool { return differs || p.Ramps() }),
-		Field: "Connections", Split: Shared, Library: "Connections", Key: "level.connections",
+		Field: "Connections", Library: "Connections", Key: "level.connections",
 		Schema:  KeyWords{`"$ref": "#/$defs/amount"`, "default {default}"},
 		Form:    &Form{Hint: Hint{Label: "Connections", Unit: "connections"}},
 		Stored:  "in all threads together",
@@ -41,7 +41,7 @@ var load = []Setting{
 		Does: "send exactly N requests, or begin N iterations of a Hurl file;\n" +
 			"with -d, stop at whichever is first",
 		Access: amount(func(p *loadplan.Plan) *int64 { return &p.Requested }, Positive(ParseCount)),
-		Field:  "Requested", Split: Shared, Library: "Requests", Key: "level.requests",
+		Field:  "Requested", Library: "Requests", Key: "level.requests",
 		Schema: KeyWords{`"$ref": "#/$defs/amount"`,
 			"exactly so many are measured, instead of design.measure"},
 		Form: &Form{Hint: Hint{Unit: "requests"}, Does: "send exactly so many, and not for a time; if " +
@@ -53,7 +53,7 @@ var load = []Setting{
 			"sends when it has its answer",
 		Finds:  "the first rate to try (a fifth of what a closed loop reaches)",
 		Access: rate(func(p *loadplan.Plan) *loadplan.Rate { return &p.Rate }),
-		Field:  "Rate", Split: Law, Library: "Rate", Key: "level.rate",
+		Field:  "Rate", Library: "Rate", Key: "level.rate",
 		Schema: KeyWords{`"type": ["string", "number"], "exclusiveMinimum": 0, ` +
 			`"pattern": "^[0-9.]+[kKM]?(/s)?$"`, "requests due a second, in all, as 5k; absent: each " +
 			"connection sends its next when it has the answer to the last"},
@@ -73,7 +73,7 @@ var load = []Setting{
 		Does: "within D, go evenly from the rate before, which is -R or 0, to\n" +
 			"RATE; {again}; 0s:RATE is a step, and the same rate a hold;\n" +
 			"likewise D:Nusers without a rate, from --users or 0",
-		Access: Access{Set: SetStage, Text: stageTexts}, Field: "Stages", Split: Law,
+		Access: Access{Set: SetStage, Text: stageTexts}, Field: "Stages",
 		Form: &Form{Does: "DURATION:RATE goes evenly from the rate before, at first the load's " +
 			"or 0, to RATE within the duration; 0s:RATE is a step, and the same rate again a hold; " +
 			"without a rate DURATION:Nusers does the same with users"},
@@ -94,7 +94,7 @@ var load = []Setting{
 		Does: "also send N a second at random instants, on connections of their own,\n" +
 			"and report their latency apart",
 		Access: rate(func(p *loadplan.Plan) *loadplan.Rate { return &p.Probe }),
-		Field:  "Probe", Split: First,
+		Field:  "Probe",
 		Stored: "requests a second of a light open load beside this one"},
 	{Name: "warmup", Value: "D", Group: loadGroup, On: Run | Find,
 		Does: "load so long before measuring ({default})",
@@ -118,7 +118,7 @@ var load = []Setting{
 		Least: 1, Most: loadplan.MaxThreads,
 		Does: "threads (one a physical core)", Varies: true,
 		Access: amount(func(p *loadplan.Plan) *int { return &p.Threads }, ParseInt),
-		Field:  "Threads", Split: Shared, Library: "Threads", Key: "level.threads",
+		Field:  "Threads", Library: "Threads", Key: "level.threads",
 		Schema: KeyWords{`"type": "integer"`,
 			"of the generator; default: one a core"},
 		Form: &Form{Hint: Hint{Unit: "threads", Default: "one a physical core"}},
@@ -127,7 +127,7 @@ var load = []Setting{
 	{Name: "cpus", Value: "LIST", Group: loadGroup, On: Run | Find,
 		Does:   "CPUs for the threads, as 0,2-3 (those the process may use)",
 		Access: at(func(p *loadplan.Plan) *[]int { return &p.CPUs }, ParseCPUs, list(strconv.Itoa)),
-		Field:  "CPUs", Split: Shared, Key: "design.cpus.generator",
+		Field:  "CPUs", Key: "design.cpus.generator",
 		Form:   &Form{Hint: Hint{Default: "those the process may use"}},
 		Stored: "the threads were pinned to"},
 	{Name: "ring", Value: "KIND", Group: loadGroup, On: Run | Find,

@@ -69,7 +69,7 @@ var requestRows = []Setting{
 		Does: "users who send in turn, each with a row and random values of its own\n" +
 			"(one for each request in flight at once)",
 		Access: amount(func(p *loadplan.Plan) *int { return &p.Users }, Positive(ParseInt)),
-		Field:  "Users", Split: Shared, Library: "Users", Key: "workload.users",
+		Field:  "Users", Library: "Users", Key: "workload.users",
 		Schema: KeyWords{`"type": "integer"`,
 			"who send in turn, each with a row and random values of its own; default: one for each " +
 				"request under way at once"},

@@ -1,9 +1,8 @@
 // Package setting is the one table of what people set of a load. A row says everything about a
 // setting: its flag, its key in an experiment's file, the field of the plan and of the library that
-// it is, its field in the forms of the dashboard, how its text is read and written, and how several
-// generators divide it. Flags, help, completions, manual pages, forms, schemas, the command that
-// repeats a run, and the names in messages are made from it. So a new setting is a row here,
-// besides what the engine does with it.
+// it is, its field in the forms of the dashboard, and how its text is read and written. Flags,
+// help, completions, manual pages, forms, schemas, the command that repeats a run, and the names in
+// messages are made from it. So a new setting is a row here, besides what the engine does with it.
 //
 // Its default stands in loadplan.DefaultPlan, and the table has none. Its range is judged by
 // Plan.Check. A row repeats that of a number, so that a schema has it and an experiment's file is
@@ -53,7 +52,6 @@ type Setting struct {
 	Access        // how it is read and written; zero: whoever reads the command line does that
 	Field  string // of the plan, as Flaws name it, or several; "": none
 	Said   string // what a field is called that nobody sets
-	Split  Split  // how Plan.Split divides it; only the test of that reads this
 	// Says is what a description of the load says of it, after the number of connections; "": nothing.
 	Says func(p *loadplan.Plan) string
 
@@ -76,17 +74,6 @@ const (
 	Find
 	Vs
 	All = Run | Find | Vs
-)
-
-// A Split says how a load's generators, and their threads, divide a setting.
-type Split int
-
-// The ways.
-const (
-	Same   Split = iota // each has it as it is
-	Shared              // each has a share, and together they have what was set
-	Law                 // each knows that of the whole load, and makes its share of it
-	First               // the first one alone has it
 )
 
 // A Form is a field of a form.

@@ -10,6 +10,10 @@ type Sample struct {
 	With        []string // flags that Good needs, as --rate=100
 	URL         string   // that it needs; "": http://127.0.0.1:1/
 
+	// How several generators of a load divide it; neither: each has it as it is, of a rate the whole.
+	Shared bool // each has a share, and together they have Good
+	First  bool // the first one alone has it
+
 	// Value and WrongValue are the same for the field of the library; nil: the texts themselves.
 	Value, WrongValue any
 }
@@ -25,23 +29,23 @@ const File = "testdata/vs.golden"
 
 // Samples are by the names of the settings.
 var Samples = map[string]Sample{
-	"connections": {Good: "7", Wrong: "0", Value: 7, WrongValue: -1},
+	"connections": {Good: "7", Wrong: "0", Shared: true, Value: 7, WrongValue: -1},
 	"duration":    {Good: "3s", Wrong: "3 apples", Value: 3 * time.Second, WrongValue: -time.Second},
-	"requests":    {Good: "60", Wrong: "0", Value: int64(60), WrongValue: int64(-1)},
+	"requests":    {Good: "60", Wrong: "0", Shared: true, Value: int64(60), WrongValue: int64(-1)},
 	"rate":        {Good: "100", Wrong: "0", Value: 100.0, WrongValue: -1.0},
 	"arrival":     {Good: "poisson", Wrong: "x", With: []string{"--rate=100"}, Value: true},
 	"stage":       {Good: "1s:100", Wrong: "1s"},
 	"seed": {Good: "8", Wrong: "0",
 		With: []string{"--rate=100", "--arrival=poisson"}, Value: uint64(8)},
-	"probe":         {Good: "5", Wrong: "0"},
+	"probe":         {Good: "5", Wrong: "0", First: true},
 	"warmup":        {Good: "1s", Wrong: "-1", Value: time.Second, WrongValue: -time.Second},
 	"drain":         {Good: "3s", Wrong: "x", Value: 3 * time.Second, WrongValue: -time.Second},
 	"timeout":       {Good: "5s", Wrong: "0", Value: 5 * time.Second, WrongValue: -time.Second},
-	"threads":       {Good: "3", Wrong: "0", Value: 3, WrongValue: -1},
-	"cpus":          {Good: "0", Wrong: "x"},
+	"threads":       {Good: "3", Wrong: "0", Shared: true, Value: 3, WrongValue: -1},
+	"cpus":          {Good: "0", Wrong: "x"}, // each generator has one at least
 	"ring":          {Good: "portable", Wrong: "x"},
 	"spin":          {Good: "true", Wrong: "x"},
-	"users":         {Good: "90", Wrong: "0", Value: 90, WrongValue: -1},
+	"users":         {Good: "90", Wrong: "0", Shared: true, Value: 90, WrongValue: -1},
 	"expect-body":   {Good: "contains:a", Wrong: "x"},
 	"expect-header": {Good: "A: b", Wrong: ": b"},
 	"expect":        {Good: "404", Wrong: "x", Value: "404", WrongValue: "x"},
