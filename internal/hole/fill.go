@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MaxFilled is how many bytes a template makes at most.
-const MaxFilled = 4 << 20
+// maxFilled is how many bytes a template makes at most.
+const maxFilled = 4 << 20
 
 // Words are what templates can name.
 type Words map[string]Word
@@ -60,7 +60,7 @@ func (f *filler) write(nodes []node) error {
 			}
 			text = fmt.Sprint(v)
 		}
-		if f.text.Len()+len(text) > MaxFilled {
+		if f.text.Len()+len(text) > maxFilled {
 			return Fault{n.at, errTooLong}
 		}
 		f.text.WriteString(text)
@@ -68,7 +68,7 @@ func (f *filler) write(nodes []node) error {
 	return nil
 }
 
-var errTooLong = fmt.Errorf("makes more than %d bytes", MaxFilled)
+var errTooLong = fmt.Errorf("makes more than %d bytes", maxFilled)
 
 // choose writes the first branch whose condition is true.
 func (f *filler) choose(all []branch) error {
@@ -212,7 +212,7 @@ func (f *filler) printf(format any, args []any) (any, error) {
 	if !is {
 		return nil, errors.New("the format of printf is no text; write it in quotes")
 	}
-	if f.printed+longest(text, args) > MaxFilled {
+	if f.printed+longest(text, args) > maxFilled {
 		return nil, errTooLong
 	}
 	made := fmt.Sprintf(text, args...)
@@ -233,7 +233,7 @@ func longest(format string, args []any) int {
 		}
 	}
 	total := len(format)
-	for i := 0; i < len(format) && total <= MaxFilled; i++ {
+	for i := 0; i < len(format) && total <= maxFilled; i++ {
 		switch c := format[i]; {
 		case c == '%' && escapes(format[i+1:]):
 			total += verb + 10*text // %q writes a byte as \x00, a rune as \U0010ffff
