@@ -37,7 +37,8 @@ const (
 type hop struct {
 	n       int               // redirects followed; 0: none yet
 	origin  int               // where the last one went: 0 to the server, else to one of Follow.To
-	home    []redirect.Origin // what the server may call itself
+	origins []redirect.Origin // what the server may call itself, and then Follow.To
+	home    int               // of origins: those of the server
 	host    []proto.Field     // the request's own Host
 	request proto.Request
 	fill    proto.Fill
@@ -58,8 +59,11 @@ func (w *worker) followRedirect(x *message, r *scenario.Response) (step scenario
 	if h.n == w.follow.Most {
 		return w.refuseRedirect(r, within, fmt.Errorf("too many redirects: %d", h.n))
 	}
-	origins, numbers := w.origins(h)
-	path, at, fault := redirect.Lead(h.request.Path, string(location), origins...)
+	at := h.origins[0]
+	if h.origin > 0 {
+		at = w.follow.To[h.origin-1]
+	}
+	path, to, fault := redirect.Path(at, h.request.Path, string(location), h.origins)
 	switch {
 	case fault != nil && fault.Away:
 		return w.refuseRedirect(r, stays, fault)
@@ -70,7 +74,7 @@ func (w *worker) followRedirect(x *message, r *scenario.Response) (step scenario
 	if h.request.Path, h.request.Method = path, method; !keepsBody {
 		redirect.DropBody(&h.request)
 	}
-	w.goTo(h, numbers[at], one.Authority)
+	w.goTo(h, max(to-h.home+1, 0), one.Authority)
 	h.n++
 	h.fill.Own = &h.request
 	return scenario.Step{Message: proto.Message{Request: x.request, Fill: &h.fill}, Route: x.request,
@@ -88,36 +92,24 @@ func (w *worker) hopOf(x *message, one *compiled) *hop {
 			fill = &x.fill
 		}
 		x.hop.request = one.Filled(fill)
-		w.setHome(x.hop)
+		w.setOrigins(x.hop)
 	}
 	return x.hop
 }
 
-// setHome notes what the server may call itself: by the URL, and by the request's own Host.
-func (w *worker) setHome(h *hop) {
+// setOrigins notes where redirects may lead: to the server, by its names in the URL and in the
+// request's own Host, and to Follow.To.
+func (w *worker) setOrigins(h *hop) {
 	h.origin, h.host = 0, nil
-	h.home = append(h.home[:0], redirect.OriginOf(w.follow.Scheme, h.request.Authority))
+	h.origins = append(h.origins[:0], redirect.OriginOf(w.follow.Scheme, h.request.Authority))
 	for _, f := range h.request.Header {
 		if strings.EqualFold(f.Name, "host") {
-			h.home = append(h.home, redirect.OriginOf(w.follow.Scheme, f.Value))
+			h.origins = append(h.origins, redirect.OriginOf(w.follow.Scheme, f.Value))
 			h.host = append(h.host, f)
 		}
 	}
-}
-
-// origins are where a redirect may lead, with their numbers: 0 of the server, 1 and more of
-// Follow.To. The first one is where the redirect comes from.
-func (w *worker) origins(h *hop) (all []redirect.Origin, numbers []int) {
-	if h.origin > 0 {
-		all, numbers = append(all, w.follow.To[h.origin-1]), append(numbers, h.origin)
-	}
-	for _, o := range h.home {
-		all, numbers = append(all, o), append(numbers, 0)
-	}
-	for i, o := range w.follow.To {
-		all, numbers = append(all, o), append(numbers, i+1)
-	}
-	return all, numbers
+	h.home = len(h.origins)
+	h.origins = append(h.origins, w.follow.To...)
 }
 
 // goTo has a request go to an origin. Another one than before gets no secrets, and they do not come

@@ -75,15 +75,9 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Problem }
 
-// Path is the path, with the query, that a Location leads to from the path of a request to one of
-// the origins, of which the first is what relative ones are of.
-func Path(from, location string, origins ...Origin) (string, *Fault) {
-	path, _, fault := Lead(from, location, origins...)
-	return path, fault
-}
-
-// Lead is Path, and the number of the origin.
-func Lead(from, location string, origins ...Origin) (string, int, *Fault) {
+// Path is the path, with the query, that a Location leads to from a path of at, and which of the
+// origins it is of.
+func Path(at Origin, from, location string, origins []Origin) (string, int, *Fault) {
 	if len(location) > MaxLocation {
 		return "", 0, &Fault{false, fmt.Sprintf("the redirect's Location has %d bytes; at most %d are "+
 			"followed", len(location), MaxLocation)}
@@ -97,7 +91,7 @@ func Lead(from, location string, origins ...Origin) (string, int, *Fault) {
 	if !strings.HasPrefix(from, "/") { // OPTIONS *
 		from = "/"
 	}
-	base, err := url.Parse(origins[0].Scheme + "://" + origins[0].Host + from)
+	base, err := url.Parse(at.Scheme + "://" + at.Host + from)
 	if err != nil {
 		return "", 0, &Fault{false, "the redirect comes from a path that is no URL"}
 	}

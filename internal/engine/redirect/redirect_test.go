@@ -35,7 +35,7 @@ func TestPath(t *testing.T) {
 		{"/a/b", "?" + strings.Repeat("\xe9", 2731), "the redirect's path has 8198 bytes; at most 8192 are followed"},
 		{"/" + strings.Repeat("x", MaxLocation-2) + "/b", "cd", "the redirect's path has 8194 bytes; at most 8192 are followed"},
 	} {
-		got, fault := Path(tc.from, tc.location, own...)
+		got, _, fault := Path(own[0], tc.from, tc.location, own)
 		if fault != nil {
 			got = fault.Error()
 			if fault.Away {
@@ -91,7 +91,8 @@ func FuzzPath(f *testing.F) {
 	}
 	f.Add("/a/", strings.Repeat("\xe9", MaxLocation))
 	f.Fuzz(func(t *testing.T, from, location string) {
-		path, fault := Path(from, location, OriginOf("http", "h"))
+		own := OriginOf("http", "h")
+		path, _, fault := Path(own, from, location, []Origin{own})
 		if fault != nil {
 			if path != "" || fault.Problem == "" || len(fault.Problem) > 1000 {
 				t.Errorf("%q %+v", path, fault)

@@ -102,7 +102,9 @@ func (w *worker) follow(u *scenario.User, x *user, e *entry, r *scenario.Respons
 	if int64(len(x.hops)) == to.most {
 		return refuse("there are more redirects than max-redirs, %d", to.most)
 	}
-	path, fault := redirect.Path(string(x.path), string(r.Field("location")), w.Origin.plain())
+	own := w.Origin.plain()
+	path, _, fault := redirect.Path(own, string(x.path), string(r.Field("location")),
+		[]redirect.Origin{own})
 	if fault != nil {
 		return refuse("%s", fault.Problem)
 	}
