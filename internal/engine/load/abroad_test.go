@@ -32,36 +32,10 @@ func simOrigins(t testing.TB, p *loadplan.Plan) (all []server) {
 	return all
 }
 
-// travelling sends request i to the origin that route has there, and follows each redirect to the
-// next.
-func travelling(route []int) scenario.Maker {
-	at := func(u *scenario.User, i int) scenario.Step {
-		u.State = i
-		return scenario.Step{Message: proto.Message{Request: i}, KeepGoing: true, Hop: i > 0, Origin: route[i]}
-	}
-	return scenario.Program{New: func(scenario.Share) (scenario.Scenario, error) {
-		return scenario.Func(func(u *scenario.User, r *scenario.Response) scenario.Step {
-			switch {
-			case r == nil:
-				return at(u, 0)
-			case r.Failed != "":
-				return scenario.Fail()
-			case r.Status == 302:
-				return at(u, u.State.(int)+1)
-			}
-			return scenario.End()
-		}), nil
-	}}
-}
-
 // abroadPlan is a plan whose requests go from the server to the origins of the route.
 func abroadPlan(route []int, change func(p *loadplan.Plan)) loadplan.Plan {
-	return scenarioPlan(travelling(route), len(route), func(p *loadplan.Plan) {
-		p.Steps = nil
-		for i := range p.Requests {
-			p.Requests[i].Name, p.Requests[i].Weight = "visit", 1
-		}
-		p.Connections, p.Duration, p.Follow = 1, 0, 10
+	return routePlan(route, func(p *loadplan.Plan) {
+		p.Follow = 10
 		for i := range 2 {
 			p.FollowTo = append(p.FollowTo, loadplan.Target{URL: fmt.Sprint("http://origin-", i+1), Host: "origin", Port: 80})
 		}

@@ -18,11 +18,12 @@ import (
 	"dyno/internal/engine/scenario"
 )
 
-// redirected follows a redirect from each request to the next.
-func redirected() scenario.Maker {
+// travelling sends request i to the origin that route has there, and follows each redirect to the
+// next.
+func travelling(route []int) scenario.Maker {
 	at := func(u *scenario.User, i int) scenario.Step {
 		u.State = i
-		return scenario.Step{Message: proto.Message{Request: i}, KeepGoing: true, Hop: i > 0}
+		return scenario.Step{Message: proto.Message{Request: i}, KeepGoing: true, Hop: i > 0, Origin: route[i]}
 	}
 	return scenario.Program{New: func(scenario.Share) (scenario.Scenario, error) {
 		return scenario.Func(func(u *scenario.User, r *scenario.Response) scenario.Step {
@@ -39,9 +40,9 @@ func redirected() scenario.Maker {
 	}}
 }
 
-// redirectPlan is a plan whose request is redirected twice.
-func redirectPlan(change func(p *loadplan.Plan)) loadplan.Plan {
-	return scenarioPlan(redirected(), 3, func(p *loadplan.Plan) {
+// routePlan is a plan of one request that is redirected along a route.
+func routePlan(route []int, change func(p *loadplan.Plan)) loadplan.Plan {
+	return scenarioPlan(travelling(route), len(route), func(p *loadplan.Plan) {
 		p.Steps = nil
 		for i := range p.Requests {
 			p.Requests[i].Name, p.Requests[i].Weight = "visit", 1
@@ -49,6 +50,11 @@ func redirectPlan(change func(p *loadplan.Plan)) loadplan.Plan {
 		p.Connections, p.Duration = 1, 0
 		change(p)
 	})
+}
+
+// redirectPlan is a plan whose request is redirected twice, at the server.
+func redirectPlan(change func(p *loadplan.Plan)) loadplan.Plan {
+	return routePlan([]int{0, 0, 0}, change)
 }
 
 // redirecting answers after 10, 20 and 30 ms, the first two with a redirect.
