@@ -133,12 +133,13 @@ func (g *Stage) startProcesses(ctx context.Context, s Setting) (_ Stand, err err
 	return g.startStand(ctx, s, i, spec)
 }
 
-// isSameServer reports whether a URL is of the server at another, whatever the paths.
+// isSameServer reports whether connections of two URLs lead to one address, whatever they speak.
 func isSameServer(a, b string) bool {
 	one, err := requests.Parse(a)
 	other, err2 := requests.Parse(b)
-	one.Target.URL, other.Target.URL = "", ""
-	return err == nil && err2 == nil && one.Target == other.Target
+	x, y := one.Target, other.Target
+	return err == nil && err2 == nil && x.Unix == y.Unix && x.Port == y.Port &&
+		strings.EqualFold(x.Host, y.Host)
 }
 
 // serverAddress is where servers are reached; "" for their usual address.

@@ -42,7 +42,8 @@ func TestIsSameServer(t *testing.T) {
 		want       bool
 	}{
 		{"http://127.0.0.1:81/up", "http://127.0.0.1:81/?a", true}, {"http://127.0.0.1:82/up", "http://127.0.0.1:81/", false},
-		{"https://127.0.0.1:81/", "http://127.0.0.1:81/", false}, {"http+unix:///a.sock:/up", "http+unix:///a.sock:/", true},
+		{"h2c://LOCALHOST:81/", "http://localhost:81/", true}, {"https://127.0.0.1/", "http://127.0.0.1/", false},
+		{"http+unix:///a.sock:/up", "http+unix:///a.sock:/", true},
 		{"http+unix:///b.sock:/up", "http+unix:///a.sock:/", false}, {"x", "x", false},
 	} {
 		if got := isSameServer(c.ready, c.url); got != c.want {
