@@ -165,12 +165,9 @@ func (r *Result) applyCheck(c check, parts []*Result) {
 	for i, part := range parts {
 		found[i] = c.find(part)
 	}
-	for _, f := range say.MergeParts(found) {
-		first := 0
-		if some := f.Scope.Parts; len(some) > 0 {
-			first = some[0] - 1
-		}
-		r.addDoubt(c.cause, c.kind(parts[first]), f)
+	merged, of := say.MergeParts(found)
+	for i, f := range merged {
+		r.addDoubt(c.cause, c.kind(parts[of[i]]), f)
 	}
 }
 

@@ -106,6 +106,21 @@ func TestDoubtOfAPart(t *testing.T) {
 	}
 }
 
+// Of parts whose lateness reads alike, the kind is that of the worst, whose verdict stands.
+func TestDoubtOfTheWorstPart(t *testing.T) {
+	parts := []*Result{sound(), sound()}
+	parts[0].Generator.SendLagP99 = set(9_999.0)
+	parts[1].Generator.SendLagP99, parts[1].Generator.BusyPercent = set(10_001.0), 90
+	whole := sound()
+	whole.judgeGenerators(parts)
+	if got := fmt.Sprint(whole.Generator.Doubts); got != "[{busy limit suspect} {send-lag limit client-bound}]" {
+		t.Error(got)
+	}
+	if len(whole.ReasonFacts()[1].Scope.Parts) > 0 {
+		t.Error("the two do not read alike")
+	}
+}
+
 // Results from before doubts tell by how busy the generator was.
 func TestBoundOfOlderResults(t *testing.T) {
 	for _, test := range []struct {

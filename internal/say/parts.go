@@ -9,9 +9,9 @@ import (
 )
 
 // MergeParts are the facts that the parts of a load have, those that are said alike once: the first
-// of the worst. A fact's scope has the parts that have it, unless all have. found has a fact for
-// each part, or nil.
-func MergeParts(found []*fact.Fact) (all []fact.Fact) {
+// of the worst, and the place of its part. A fact's scope has the parts that have it, unless all
+// have. found has a fact for each part, or nil.
+func MergeParts(found []*fact.Fact) (all []fact.Fact, of []int) {
 	var said []string
 	for i, f := range found {
 		if f == nil {
@@ -20,21 +20,21 @@ func MergeParts(found []*fact.Fact) (all []fact.Fact) {
 		sentence := Sentence(*f)
 		at := slices.Index(said, sentence)
 		if at < 0 {
-			at, said, all = len(said), append(said, sentence), append(all, *f)
+			at, said, all, of = len(said), append(said, sentence), append(all, *f), append(of, i)
 		}
 		parts := append(all[at].Scope.Parts, i+1)
 		if f.Severity.IsWorse(all[at].Severity) {
-			all[at] = *f
+			all[at], of[at] = *f, i
 		}
 		all[at].Scope.Parts = parts
 	}
 	for i := range all {
-		of := &all[i].Scope
-		if of.OfParts = len(found); len(of.Parts) == len(found) {
-			of.Parts, of.OfParts = nil, 0
+		scope := &all[i].Scope
+		if scope.OfParts = len(found); len(scope.Parts) == len(found) {
+			scope.Parts, scope.OfParts = nil, 0
 		}
 	}
-	return all
+	return all, of
 }
 
 // ofParts is before the sentence of a fact that only some of the parts of a load have.

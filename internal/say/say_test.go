@@ -282,7 +282,8 @@ func TestMergeParts(t *testing.T) {
 		{[]*fact.Fact{busy(99), busy(98), busy(99)}, "part 1, 3 of 3: 99 %; part 2 of 3: 98 %"},
 	} {
 		var said []string
-		for _, f := range MergeParts(c.found) {
+		all, _ := MergeParts(c.found)
+		for _, f := range all {
 			said = append(said, strings.NewReplacer("the generator was busy ", "",
 				" of the time: this is its limit, not (only) the server's", "").Replace(Sentence(f)))
 		}
@@ -296,10 +297,11 @@ func TestMergeParts(t *testing.T) {
 func TestMergePartsWorst(t *testing.T) {
 	mild := &fact.Fact{Severity: fact.Warning, Args: fact.Unscheduled{Percent: 19.6}}
 	worst := &fact.Fact{Severity: fact.Error, Args: fact.Unscheduled{Percent: 20.4}}
-	for _, found := range [][]*fact.Fact{{mild, worst, nil}, {worst, mild, nil}} {
-		all := MergeParts(found)
-		if len(all) != 1 || all[0].Severity != fact.Error || all[0].Args != worst.Args || len(all[0].Scope.Parts) != 2 {
-			t.Errorf("%+v", all)
+	for i, found := range [][]*fact.Fact{{worst, mild, nil}, {mild, worst, nil}} {
+		all, of := MergeParts(found)
+		if len(all) != 1 || all[0].Severity != fact.Error || all[0].Args != worst.Args || len(all[0].Scope.Parts) != 2 ||
+			of[0] != i {
+			t.Errorf("%+v, of %d", all, of)
 		}
 	}
 }
