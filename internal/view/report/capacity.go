@@ -161,12 +161,13 @@ func probeNotes(all []capacity.Probe) notes {
 	return n
 }
 
-// probeReasons are the reasons of a probe, one by one: it may have all that the generator has.
+// probeReasons are the reasons of a probe, one by one: it has all that the generator has, if its
+// verdict is why.
 func probeReasons(p capacity.Probe) []string {
 	switch {
 	case p.Why == "":
 		return nil
-	case p.Why == strings.Join(p.Reasons, "; "):
+	case p.Outcome == capacity.OurLimit && p.Verdict == result.ClientBound && len(p.Reasons) > 0:
 		return p.Reasons
 	}
 	return []string{p.Why}

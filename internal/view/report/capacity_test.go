@@ -198,7 +198,7 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 			"a second of arrivals waited", i))
 		if i > 3 {
 			p.Outcome, p.Reasons = capacity.OurLimit, []string{fmt.Sprintf("it sent %d ms late", i), "no CPU; give it one"}[:i%2+1]
-			p.Why = strings.Join(p.Reasons, "; ")
+			p.Verdict, p.Why = result.ClientBound, strings.Join(p.Reasons, "; ")
 		}
 		s.Probes = append(s.Probes, p)
 	}
