@@ -33,7 +33,8 @@ type NoServer struct {
 	Held       int64   `json:"held,omitempty"`       // that had no answer in the whole window
 	Unanswered int64   `json:"unanswered,omitempty"` // that had none any more when it ended
 	Why        string  `json:"why,omitempty"`        // what failed, if that is what there was
-	SinceS     float64 `json:"since_s"`              // when the longest such time began
+	SinceS     float64 `json:"since_s"`              // when the longest such time of one began
+	LongestUS  float64 `json:"longest_us,omitempty"` // that time; 0: an older dyno did not count it
 	LostUS     float64 `json:"lost_us"`              // on average of all
 	OutageUS   float64 `json:"outage_us,omitempty"`  // in which no connection could be opened
 	WindowUS   float64 `json:"window_us"`

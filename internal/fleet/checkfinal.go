@@ -44,7 +44,7 @@ func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
 	case w.MeasuredS < 0 || w.MeasuredS > m.longestWindow(elapsed) || w.DrainedS < 0 ||
 		w.DrainedS > elapsed:
 		return nil, fmt.Errorf("its result is of %v s, and the load was shorter", w.MeasuredS)
-	case slices.ContainsFunc([]float64{w.OutageS, w.UnavailableS, w.WarmupS},
+	case slices.ContainsFunc([]float64{w.OutageS, w.UnavailableS, w.UnavailableLongestS, w.WarmupS},
 		func(s float64) bool { return s < 0 || s > elapsed }):
 		return nil, errors.New("its result has a time that is less than none or longer than the whole")
 	case rateExceeds(part.Rate.Sent, part.Requests.Sent, w) ||

@@ -97,6 +97,7 @@ func (m *member) timeClaims(part *result.Result, all float64) (claims []claim) {
 		{"s of warm-up", w.WarmupS, time.Duration(m.part.Warmup).Seconds() + 1e-6},
 		{"s of the window without a server", w.OutageS, w.MeasuredS + 1},
 		{"s of the window without connections", w.UnavailableS, w.MeasuredS + 1},
+		{"s at most without a connection", w.UnavailableLongestS, w.MeasuredS + 1},
 		{"s until there were no connections", valueOrZero(w.UnavailableFromS), w.MeasuredS + 1},
 		{"µs late at most", valueOrZero(part.Requests.LateMax), all * us},
 		{"µs of garbage collection at most", g.GCPauseMax, all * us},

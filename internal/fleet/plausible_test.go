@@ -176,6 +176,7 @@ func TestPossible(t *testing.T) {
 		{closed, func(r *result.Result) { r.Window.WarmupS = 1 }, "1 s of warm-up, and possible are 0 to 1e-06"},
 		{closed, func(r *result.Result) { r.Window.OutageS = 5.5 }, "without a server"},
 		{closed, func(r *result.Result) { r.Window.UnavailableS = 5.5 }, "without connections"},
+		{closed, func(r *result.Result) { r.Window.UnavailableLongestS = 5.5 }, "without a connection"},
 		{closed, func(r *result.Result) { r.Window.UnavailableFromS = x(-1) }, "until there were no connections"},
 		{closed, func(r *result.Result) { r.Requests.Waiting = n(1) }, "another model"},
 		{open, func(r *result.Result) { r.Requests.Waiting, r.Requests.Due = nil, nil }, "another model"},

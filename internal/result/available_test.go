@@ -14,8 +14,8 @@ func away(t *testing.T, seconds float64, change func(*loadresult.Result)) *Resul
 	t.Helper()
 	r := closedRun()
 	r.Plan.Duration, r.Measured = loadplan.Seconds(10*time.Second), 10*time.Second
-	r.Unavailable = int64(seconds * 1e9 * float64(r.Plan.Connections))
-	r.UnavailableMost, r.UnavailableSince = r.Unavailable, 2e9
+	r.UnavailableMost, r.UnavailableSince = int64(seconds*1e9), 2e9
+	r.Unavailable = r.UnavailableMost * int64(r.Plan.Connections)
 	if change != nil {
 		change(r)
 	}
@@ -26,7 +26,7 @@ func away(t *testing.T, seconds float64, change func(*loadresult.Result)) *Resul
 func TestVerdictWithoutAServer(t *testing.T) {
 	r := away(t, 5, func(r *loadresult.Result) { r.Outage = 5e9 })
 	said := strings.Join(r.Generator.Reasons, "\n")
-	if r.Generator.Verdict == OK || strings.Count(said, "for 5 s of 10 s no connection could be opened, the longest time from 2 s on") != 1 {
+	if r.Generator.Verdict == OK || strings.Count(said, "for 5 s of 10 s no connection could be opened, from 2 s to 7 s") != 1 {
 		t.Errorf("%s: %s", r.Generator.Verdict, said)
 	}
 	r = away(t, 5, func(r *loadresult.Result) { r.Ended = loadresult.Unserved })
@@ -53,7 +53,7 @@ func TestUnavailableTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := m.Window; w.UnavailableS != 2 || w.UnavailableFromS == nil || *w.UnavailableFromS != 2 {
+	if w := m.Window; w.UnavailableS != 2 || w.UnavailableLongestS != 8 || w.UnavailableFromS == nil || *w.UnavailableFromS != 2 {
 		t.Errorf("%+v", w)
 	}
 	parts[1].Connections = Connections{} // of which nothing was told

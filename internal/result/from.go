@@ -152,6 +152,7 @@ func (r *Result) setUnavailable(from *loadresult.Result) {
 	}
 	since := time.Duration(from.UnavailableSince).Seconds()
 	r.Window.UnavailableS, r.Window.UnavailableFromS = each, &since
+	r.Window.UnavailableLongestS = time.Duration(from.UnavailableMost).Seconds()
 }
 
 // SentLater reports whether requests were sent later than they were due, so that service time

@@ -90,8 +90,8 @@ func mergeEnds(all []*Result) (ended, cause string) {
 // mergeWindows is the window of all parts.
 func mergeWindows(all []*Result) Window {
 	w := slices.MinFunc(whoseWindowBegan(all), compareBegin).Window
-	connections, longest := 0, 0.0
-	w.UnavailableS, w.UnavailableFromS = 0, nil
+	connections := 0
+	w.UnavailableS, w.UnavailableLongestS, w.UnavailableFromS = 0, 0, nil
 	for _, r := range all {
 		w.MeasuredS = max(w.MeasuredS, r.Window.MeasuredS)
 		w.DrainedS = max(w.DrainedS, r.Window.DrainedS)
@@ -101,8 +101,8 @@ func mergeWindows(all []*Result) Window {
 		}
 		connections += r.Plan.Connections
 		w.UnavailableS += r.Window.UnavailableS * float64(r.Plan.Connections)
-		if r.Window.UnavailableS > longest {
-			longest, w.UnavailableFromS = r.Window.UnavailableS, r.Window.UnavailableFromS
+		if longest := r.Window.UnavailableLongestS; longest > w.UnavailableLongestS {
+			w.UnavailableLongestS, w.UnavailableFromS = longest, r.Window.UnavailableFromS
 		}
 	}
 	w.UnavailableS = toMicroseconds(1e9*w.UnavailableS/float64(max(connections, 1))) / 1e6

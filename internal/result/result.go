@@ -148,10 +148,11 @@ type Window struct {
 	Rates string `json:"rates,omitempty"`
 
 	// Closed: for how long connections were lost and could not be opened again, or waited until the
-	// end for an answer, as a mean over all connections, and when the longest such time began, after
-	// the window's start.
-	UnavailableS     float64  `json:"unavailable_s,omitempty"`
-	UnavailableFromS *float64 `json:"unavailable_from_s,omitempty"`
+	// end for an answer, as a mean over all connections; the longest such time of one, and when that
+	// began, after the window's start.
+	UnavailableS        float64  `json:"unavailable_s,omitempty"`
+	UnavailableLongestS float64  `json:"unavailable_longest_s,omitempty"`
+	UnavailableFromS    *float64 `json:"unavailable_from_s,omitempty"`
 }
 
 // Requests are the requests due in the window. Sent is Completed + Errors + Unfinished. Completed

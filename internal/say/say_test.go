@@ -81,6 +81,11 @@ var said = []fact.Fact{
 	{Args: fact.NoServer{Of: 8, Why: "connection refused", SinceS: 4.35, LostUS: 3.7e6, OutageUS: 3.65e6, WindowUS: 8e6}},
 	{Args: fact.NoServer{Of: 10, Why: "connection refused", SinceS: 4.01, LostUS: 3.52e6, OutageUS: 3.5e6, WindowUS: 1e7}},
 	{Args: fact.NoServer{Of: 10, Why: "no answer in time", SinceS: 4.01, LostUS: 3.52e6, WindowUS: 1e7}},
+	{Args: fact.NoServer{Of: 10, Why: "connection refused", SinceS: 4.01, LongestUS: 3.51e6, LostUS: 3.52e6, OutageUS: 3.5e6, WindowUS: 1e7}},
+	{Args: fact.NoServer{Of: 10, Why: "no answer in time", SinceS: 4.01, LongestUS: 3.53e6, LostUS: 3.52e6, WindowUS: 1e7}},
+	{Args: fact.NoServer{Of: 4, Unanswered: 4, SinceS: 1.01, LongestUS: 4.99e6, LostUS: 2e6, WindowUS: 6e6}},
+	{Args: fact.NoServer{Of: 8, Why: "connection refused", SinceS: 2.914, LongestUS: 2.032e6, LostUS: 2.0316e6, OutageUS: 2.03e6, WindowUS: 5e6}},
+	{Args: fact.NoServer{Of: 4, Unanswered: 4, LongestUS: 1.5e6, LostUS: 3e6, WindowUS: 6e6}},
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7}},
 	{Args: fact.ErrorsUnjudged{Percent: 49.95}, Remedies: []fact.Remedy{{Setting: "slo", Value: "'errors<1%'"}}},
 

@@ -1,6 +1,7 @@
 package say
 
 import (
+	"cmp"
 	"fmt"
 
 	"dyno/internal/digits"
@@ -28,7 +29,7 @@ func Gone(f fact.Fact) string {
 				f.Scope.Address, lostHow(a))
 		}
 	case fact.NoServer:
-		if a.Unanswered == a.Of && untilEnd(a, a.LostUS) && len(f.Scope.Parts) == 0 {
+		if a.Unanswered == a.Of && isTime(a.LostUS, toEnd(a)) && len(f.Scope.Parts) == 0 {
 			return fmt.Sprintf("SERVER SILENT from %s on (%s had no answer at the end)",
 				digits.Micros(a.SinceS*1e6), places(a.Of, a))
 		}
@@ -40,24 +41,31 @@ func Gone(f fact.Fact) string {
 // connections lose their server within an answer's time of each other.
 const allAtOnce = 0.9
 
-// untilEnd reports whether a time without a server, the sum of several or the mean of connections,
-// is the one that lasted from when the longest began until the window's end.
-func untilEnd(a fact.NoServer, us float64) bool {
-	rest := a.WindowUS - a.SinceS*1e6
-	return us >= allAtOnce*rest && allAtOnce*us <= rest
-}
+// isTime reports whether a time without a server, the sum of several or the mean of connections, is
+// one time of so many µs.
+func isTime(us, one float64) bool { return us >= allAtOnce*one && allAtOnce*us <= one }
 
-// sinceText says since when there was no server for a time, if that time is known, or when the
-// longest of several began.
-func sinceText(a fact.NoServer, us float64) string {
-	since := "the start"
+// toEnd is from when the longest time without a server began until the window's end, in µs.
+func toEnd(a fact.NoServer) float64 { return a.WindowUS - a.SinceS*1e6 }
+
+// longest is how long the longest time without a server was, in µs. An older dyno did not count it:
+// it is taken to have lasted until the window's end.
+func longest(a fact.NoServer) float64 { return cmp.Or(a.LongestUS, toEnd(a)) }
+
+// sinceText says from when to when there was no server, if that was one time, or else from when to
+// when the longest was.
+func sinceText(a fact.NoServer, isOne bool) string {
+	text := "from the start"
 	if a.SinceS > 0 {
-		since = digits.Micros(a.SinceS * 1e6)
+		text = "from " + digits.Micros(a.SinceS*1e6)
 	}
-	if untilEnd(a, us) {
-		return "from " + since + " on"
+	if !isOne {
+		text = "the longest time " + text
 	}
-	return "the longest time from " + since + " on"
+	if longest(a) >= 0.99*toEnd(a) { // a window ends a little later for one generator than for others
+		return text + " on"
+	}
+	return text + " to " + digits.Micros(a.SinceS*1e6+longest(a))
 }
 
 // noServerSentence says how many connections had no server, and since when.
@@ -70,7 +78,7 @@ func noServerSentence(a fact.NoServer) string {
 		return places(a.Held, a) + " got no answer in the whole window"
 	case a.Unanswered > 0:
 		return places(a.Unanswered, a) + " had no answer at the end of the run, " +
-			sinceText(a, a.LostUS*float64(a.Of)/float64(a.Unanswered))
+			sinceText(a, isTime(a.LostUS*float64(a.Of)/float64(a.Unanswered), toEnd(a)))
 	}
 	why := ""
 	if a.Why != "" {
@@ -78,11 +86,12 @@ func noServerSentence(a fact.NoServer) string {
 	}
 	if a.OutageUS > 0 && a.OutageUS >= allAtOnce*a.LostUS {
 		return fmt.Sprintf("for %s of %s no connection could be opened, %s%s",
-			digits.Micros(a.OutageUS), digits.Micros(a.WindowUS), sinceText(a, a.OutageUS), why)
+			digits.Micros(a.OutageUS), digits.Micros(a.WindowUS),
+			sinceText(a, isTime(a.OutageUS, longest(a))), why)
 	}
 	mean := digits.Significant(float64(a.Of)*a.LostUS/max(a.WindowUS, 1), 2)
 	return fmt.Sprintf("on average %s of %s had no server, %s%s", mean, placesOf(a),
-		sinceText(a, a.LostUS), why)
+		sinceText(a, isTime(a.LostUS, toEnd(a))), why)
 }
 
 // places are n of the connections of a load, or of the requests in flight on them.
