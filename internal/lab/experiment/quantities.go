@@ -18,9 +18,7 @@ type (
 	Statuses  = quantity.Statuses
 	CPUList   = quantity.CPUList
 
-	BodyRule    = quantity.BodyRule
 	BodyRules   = quantity.BodyRules
-	HeaderRule  = quantity.HeaderRule
 	HeaderRules = quantity.HeaderRules
 
 	Mapping[T any] = quantity.Mapping[T]
