@@ -48,7 +48,7 @@ engine/scenario: engine/proto /
 fault: /
 fact: /
 say: digits fact /
-setting: digits engine/data engine/loadplan engine/requests fact /
+setting: digits engine/data engine/loadplan engine/proxyproto engine/requests fact /
 setting/settingtest: /
 engine/redirect: engine/proto /
 hole: /

@@ -155,11 +155,6 @@ func readable(field func(*loadplan.Plan) *string) Access {
 	return a
 }
 
-// choice is the access to one of several words.
-func choice(field func(*loadplan.Plan) *string, parse func(string) (string, error)) Access {
-	return at(field, parse, func(s string) string { return s })
-}
-
 // turn is the access to a switch.
 func turn(field func(*loadplan.Plan) *bool) Access {
 	return at(field, ParseSwitch, func(on bool) string {

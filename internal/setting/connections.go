@@ -5,6 +5,7 @@ import (
 
 	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proxyproto"
 )
 
 // connections is how connections are opened and used.
@@ -40,7 +41,7 @@ var connections = []Setting{
 	{Name: "http", Value: "VERSION", Group: connectionGroup, On: All,
 		Does: "auto, 1.0, 1.1, 2 or 3 ({default}: over TLS what the server chooses of\n" +
 			"2 and 1.1, else 1.1)", Values: strings.Fields("auto 1.0 1.1 2 3"),
-		Access: choice(func(p *loadplan.Plan) *string { return &p.HTTP }, parseHTTP).showing(
+		Access: text(func(p *loadplan.Plan) *string { return &p.HTTP }).showing(
 			func(p *loadplan.Plan, differs bool) bool { // the URL says the other versions
 				return differs && !p.Target.FastCGI && !p.Target.H2C
 			}),
@@ -73,7 +74,7 @@ var connections = []Setting{
 		Does: "connect there, and still ask for the URL's host", Form: &Form{}},
 	{Name: "proxy-protocol", Value: "VERSION", Group: connectionGroup, On: All,
 		Does: "begin each connection, before TLS, with the header of the PROXY\n" +
-			"protocol: v1 or v2", Values: strings.Fields("v1 v2"),
+			"protocol: v1 or v2", Values: proxyproto.Versions,
 		Access: text(func(p *loadplan.Plan) *string { return &p.ProxyProtocol }),
 		Field:  "ProxyProtocol", Library: "ProxyProtocol", Key: "level.proxy_protocol",
 		Schema: KeyWords{oneOf, "version of the PROXY protocol's header that each " +

@@ -1,7 +1,9 @@
 package setting
 
 import (
+	"cmp"
 	"strconv"
+	"strings"
 
 	"dyno/internal/engine/loadplan"
 )
@@ -132,7 +134,7 @@ var load = []Setting{
 		Stored: "the threads were pinned to"},
 	{Name: "ring", Value: "KIND", Group: loadGroup, On: Run | Find,
 		Does: "how to do I/O: auto, epoll, uring or portable ({default})", Values: rings,
-		Access: choice(func(p *loadplan.Plan) *string { return &p.Ring }, parseRing),
+		Access: at(func(p *loadplan.Plan) *string { return &p.Ring }, parseRing, strings.Clone),
 		Field:  "Ring", Form: &Form{}, Stored: "asked for; generator.ring is the one used"},
 	{Name: "spin", Group: loadGroup, On: Run | Find,
 		Does:   "threads never sleep: a CPU each, for the least error at low load",
@@ -142,12 +144,8 @@ var load = []Setting{
 
 // arrival is the access to the law of arrivals, which the library has as a switch.
 func arrival() Access {
-	a := at(func(p *loadplan.Plan) *string { return &p.Arrival }, parseArrival, func(s string) string {
-		if s == "" {
-			return loadplan.Even
-		}
-		return s
-	})
+	a := text(func(p *loadplan.Plan) *string { return &p.Arrival })
+	a.Text = func(p *loadplan.Plan) []string { return []string{cmp.Or(p.Arrival, loadplan.Even)} }
 	a.Take = func(p *loadplan.Plan, poisson any) error {
 		if poisson.(bool) {
 			p.Arrival = loadplan.Poisson

@@ -79,15 +79,6 @@ func ParseReconnect(s string) (int, error) {
 	return int(n), nil
 }
 
-// parseHTTP parses a version that dyno supports.
-func parseHTTP(s string) (string, error) {
-	switch s {
-	case loadplan.Auto, "1.0", "1.1", "2", "3":
-		return s, nil
-	}
-	return "", fmt.Errorf("%q is not auto, 1.0, 1.1, 2 or 3", s)
-}
-
 // parseParam parses a parameter of FastCGI, whose value may be empty.
 func parseParam(s string) (loadplan.Param, error) {
 	name, value, found := strings.Cut(s, "=")
@@ -143,14 +134,6 @@ func onText(on bool) string {
 		return ""
 	}
 	return "on"
-}
-
-// parseArrival parses the name of a distribution of arrivals.
-func parseArrival(s string) (string, error) {
-	if s != loadplan.Even && s != loadplan.Poisson {
-		return "", fmt.Errorf("%q is not %s or %s", s, loadplan.Even, loadplan.Poisson)
-	}
-	return s, nil
 }
 
 // ParseSeed parses a seed, which must be one that JSON can represent exactly.
