@@ -134,7 +134,7 @@ func (d door) repeat(p *loadplan.Plan) {
 	var args []string
 	for _, given := range setting.Shown(p) {
 		if args = append(args, given.ShortFlag()); given.Value != "" {
-			args = append(args, given.Text)
+			args = append(args, given.Argument)
 		}
 	}
 	again, faults := readRun(append(args, d.url()), strings.NewReader(""))

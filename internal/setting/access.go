@@ -123,7 +123,7 @@ func rate(field func(*loadplan.Plan) *loadplan.Rate) Access {
 		return r.String()
 	})
 	a.Take = func(p *loadplan.Plan, v any) (err error) {
-		*field(p), err = RateOf(v.(float64))
+		*field(p), err = rateOf(v.(float64))
 		return err
 	}
 	return a

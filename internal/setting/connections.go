@@ -171,9 +171,9 @@ var tlsRows = []Setting{
 
 // unset are fields of a plan that no flag sets, by what messages call them.
 var unset = []Setting{
-	{Field: "URL", Said: "URL", Library: "URL"}, {Field: "KeyLogFile", Said: "SSLKEYLOGFILE"},
-	{Field: "Scenario", Said: "scenario", Library: "Scenario"}, {Field: "Cap", Said: "cap"},
-	{Field: "Part", Said: "part"}, {Field: "Parts", Said: "parts"},
-	{Field: "Weights", Said: "weights"}, {Field: "Before", Said: "requests before"},
-	{Field: "UsersBefore", Said: "users before"},
+	{Field: "URL", Called: "URL", Library: "URL"}, {Field: "KeyLogFile", Called: "SSLKEYLOGFILE"},
+	{Field: "Scenario", Called: "scenario", Library: "Scenario"}, {Field: "Cap", Called: "cap"},
+	{Field: "Part", Called: "part"}, {Field: "Parts", Called: "parts"},
+	{Field: "Weights", Called: "weights"}, {Field: "Before", Called: "requests before"},
+	{Field: "UsersBefore", Called: "users before"},
 }

@@ -12,7 +12,7 @@ import (
 // flagOf is what messages call a setting on the command line.
 func (s *Setting) flagOf() string {
 	if s.Name == "" {
-		return s.Said
+		return s.Called
 	}
 	return "--" + s.Name
 }
@@ -123,7 +123,7 @@ func Flag(name, value string) string {
 	if s == nil {
 		return ""
 	}
-	return said(s.ShortFlag(), value)
+	return advise(s.ShortFlag(), value)
 }
 
 // Key is the voice of an experiment's file. It has no word for what the file does not set.
@@ -138,21 +138,21 @@ func Key(name, value string) string {
 	place, key, within := strings.Cut(s.Key, ".")
 	switch {
 	case !within:
-		return said(place+":", value)
+		return advise(place+":", value)
 	case place == "design": // "design: {cpus: ...}"
 		key, _, _ = strings.Cut(key, ".")
-		return said("design: {"+key+": ...}", value)
+		return advise("design: {"+key+": ...}", value)
 	case slices.Contains([]string{fact.Higher, fact.Lower}, value):
-		return said("the "+place+"'s "+key, value)
+		return advise("the "+place+"'s "+key, value)
 	}
-	return said("the "+place+" a "+key+" of", value)
+	return advise("the "+place+" a "+key+" of", value)
 }
 
 // Replay is the voice of the command line where requests have times: a replay has a speed in place
 // of a rate.
 func Replay(name, value string) string {
 	if name == "rate" {
-		return said("the speed of the replay (dyno from access-log --replay)", value)
+		return advise("the speed of the replay (dyno from access-log --replay)", value)
 	}
 	if d, has := deeds[fact.Remedy{Setting: name, Value: value}]; has {
 		return cmp.Or(d.replay, d.flag)
@@ -168,8 +168,8 @@ func VoiceOf(p *loadplan.Plan) func(name, value string) string {
 	return Flag
 }
 
-// said is what to do with a setting that is called so.
-func said(name, value string) string {
+// advise is what to do with a setting that is called so.
+func advise(name, value string) string {
 	switch value {
 	case fact.Higher:
 		return "raise " + name

@@ -108,7 +108,7 @@ func (s *Setting) storedAs(place string) (key, of string) {
 		f, t = found, found.Type
 	}
 	key, _, _ = strings.Cut(f.Tag.Get("json"), ",")
-	if key == "-" || s.Said != "" {
+	if key == "-" || s.Called != "" {
 		return "", ""
 	}
 	if s.StoredType != "" {

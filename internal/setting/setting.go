@@ -33,7 +33,7 @@ import (
 // A Setting is a row of the table. What a zero field means is said at the field; a setting that
 // lacks a door (a flag, a key, a form, a field of the library) cannot be set there.
 type Setting struct {
-	Name  string // its flag without dashes, and its name in facts; "": it has none (see Said)
+	Name  string // its flag without dashes, and its name in facts; "": it has none (see Called)
 	Short string // its letter as a flag; "": none
 	Value string // what its value is called in help; "": it is a switch
 	Group string // the heading under which help lists it
@@ -51,7 +51,7 @@ type Setting struct {
 
 	Access        // how it is read and written; zero: whoever reads the command line does that
 	Field  string // of the plan, as Flaws name it, or several; "": none
-	Said   string // what a field is called that nobody sets
+	Called string // in messages, if it has no flag
 	// Says is what a description of the load says of it, after the number of connections; "": nothing.
 	Says func(p *loadplan.Plan) string
 

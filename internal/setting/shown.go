@@ -9,7 +9,7 @@ import (
 // A Given is a setting that a plan has, with its value as the flag has it.
 type Given struct {
 	*Setting
-	Text string
+	Argument string
 }
 
 // first are the settings that a command has first: how much load there is.
@@ -54,8 +54,8 @@ func (s *Setting) shown(p, d *loadplan.Plan) (all []Given) {
 	return all
 }
 
-// Said is what a description of a load says of its settings, each behind a comma.
-func Said(p *loadplan.Plan) (all string) {
+// Description is what the line that describes a load has of its settings, each behind a comma.
+func Description(p *loadplan.Plan) (all string) {
 	for i := range Table {
 		if s := &Table[i]; s.Says != nil {
 			if text := s.Says(p); text != "" {

@@ -112,8 +112,8 @@ func Positive[N int | int64](parse func(string) (N, error)) func(string) (N, err
 	}
 }
 
-// RateOf is a rate of the library, of which 0 is none.
-func RateOf(f float64) (loadplan.Rate, error) {
+// rateOf is a rate of the library, of which 0 is none.
+func rateOf(f float64) (loadplan.Rate, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) || f < 0 {
 		return 0, errors.New("is no number of requests a second")
 	}

@@ -126,5 +126,5 @@ func LevelText(l experiment.Level, w experiment.Workload) string {
 	}
 	var p loadplan.Plan
 	_ = l.SetPlan(&p) // a stored level may lack a value, of which nothing is said
-	return s + setting.Said(&p)
+	return s + setting.Description(&p)
 }

@@ -33,7 +33,7 @@ func (c *commandLine) add(given setting.Given) {
 // addFlag adds the setting of a name, with its value.
 func (c *commandLine) addFlag(wanted bool, name, value string) {
 	if wanted {
-		c.add(setting.Given{Setting: setting.Named(name), Text: value})
+		c.add(setting.Given{Setting: setting.Named(name), Argument: value})
 	}
 }
 
@@ -42,7 +42,7 @@ func Word(given setting.Given) string {
 	if given.Value == "" {
 		return given.ShortFlag()
 	}
-	return given.ShortFlag() + " " + format.ShellQuote(given.Text)
+	return given.ShortFlag() + " " + format.ShellQuote(given.Argument)
 }
 
 // Command is the command that runs a plan again, beginning with these words, and what of the

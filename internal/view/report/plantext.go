@@ -170,7 +170,7 @@ func transportText(r *result.Result) string {
 			s += fmt.Sprintf(" of %s streams", format.Count(int64(n)))
 		}
 	}
-	s += setting.Said(&r.Plan)
+	s += setting.Description(&r.Plan)
 	s += ", " + format.Plural(int64(r.Generator.Threads), "thread")
 	if r.Generator.Ring != "" {
 		s += ", " + format.PlainLine(r.Generator.Ring)

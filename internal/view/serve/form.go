@@ -99,11 +99,11 @@ func (s *Server) filledFormOf(r *result.Result) filledForm {
 		switch {
 		case !is:
 			lost = append(lost, one.ShortFlag())
-		case redact.HasMark(one.Text): // Settings has said so
+		case redact.HasMark(one.Argument): // Settings has said so
 		case f.Value == "":
 			form[f.Name] = []string{"true"}
 		default:
-			form[f.Name] = append(form[f.Name], inUnit(one.Text, f.Unit))
+			form[f.Name] = append(form[f.Name], inUnit(one.Argument, f.Unit))
 		}
 	}
 	if given := form["threads"]; given != nil && s.Read != nil { // by whom, a result does not say
