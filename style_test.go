@@ -326,14 +326,33 @@ func TestPagesAreShort(t *testing.T) {
 	}
 }
 
-// A package comment that says what is in which file names files that there are.
+// mapless is up to how many files a package needs no map of them, tests apart.
+const mapless = 6
+
+// A package comment that says what is in which file names all files of the package, and none that there is not. One of
+// a package with many files says it.
 func TestMapsOfFiles(t *testing.T) {
 	name := regexp.MustCompile(`[\w/*]+\.go\b`)
+	files, named := map[string][]string{}, map[string][]string{}
 	for _, s := range parsed(t) {
-		for _, named := range name.FindAllString(s.file.Doc.Text(), -1) {
-			beside, within := filepath.Join(filepath.Dir(s.path), named), filepath.Join("internal", named)
-			if !strings.Contains(named, "*") && !exists(beside) && !exists(within) {
-				t.Errorf("%s: there is no %s", s.path, named)
+		dir, file := filepath.Split(filepath.ToSlash(s.path))
+		if s.isTest() {
+			continue
+		}
+		files[dir] = append(files[dir], file)
+		for _, mentioned := range name.FindAllString(s.file.Doc.Text(), -1) {
+			named[dir] = append(named[dir], mentioned)
+			beside, within := filepath.Join(dir, mentioned), filepath.Join("internal", mentioned)
+			if !strings.Contains(mentioned, "*") && !exists(beside) && !exists(within) {
+				t.Errorf("%s: there is no %s", s.path, mentioned)
+			}
+		}
+	}
+	for dir, all := range files {
+		hasMap := slices.ContainsFunc(named[dir], func(file string) bool { return slices.Contains(all, file) })
+		for _, file := range all {
+			if (hasMap || len(all) > mapless) && file != "doc.go" && !slices.Contains(named[dir], file) {
+				t.Errorf("the package comment of %s does not say what is in %s", dir, file)
 			}
 		}
 	}

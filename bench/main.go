@@ -13,6 +13,26 @@
 // Ratios are of trials of the same round, with an exact interval over the rounds (package stats).
 // A bar is reached when the interval reaches it. The rows and their bars are a table in rows.go,
 // the tools one in tools.go.
+//
+//	bench.go           builds and finds the tools
+//	content.go         what requests and answers are
+//	cpus.go            lists of CPUs
+//	handler.go         a server in Go, also by FastCGI
+//	judge.go           ratios and verdicts of a row
+//	limit.go           the rows of -limit: generators in C, as fast as the kernel allows
+//	machine.go         the machine and the versions of the tools
+//	main.go            flags, exit codes
+//	nginx.go           nginx as the server
+//	outcome.go         tables, -json
+//	output.go          reads what tools print
+//	process.go         runs a tool on its CPUs; what it used
+//	process_linux.go   how; process_other.go
+//	rows.go            the rows: loads, metrics, bars
+//	server.go          starts a server that counts
+//	start.go           how long dyno takes to start
+//	tools.go           the tools and their command lines
+//	trial.go           one load by one tool
+//	truth.go           latencies as the server's log has them
 package main
 
 import (

@@ -6,7 +6,8 @@
 //	go run ./bench/replay -dyno ./dyno -lines 100000 -rate 2500
 //
 // Order and statuses are nginx's own second log. Times are those at which the kernel received each
-// request, at a server that does nothing else: see recorder.go.
+// request, at a server that does nothing else: see recorder.go. main.go has the rest. On other
+// systems than Linux there is only other.go.
 package main
 
 import (

@@ -32,6 +32,7 @@
 //	historyrm.go        dyno history rm, gc
 //	lab.go              dyno lab run, rerun, list
 //	labcheck.go         dyno lab check
+//	labimported.go      --imported: an experiment that others wrote
 //	labinit.go          dyno lab init
 //	laborder.go         experiments that the dashboard starts
 //	labprogress.go      progress of an experiment
@@ -70,10 +71,12 @@
 //	version.go          dyno version
 //	vs.go               dyno vs
 //	vsflags.go          its flags
+//	vsform.go           the form of it in the dashboard
 //	vsprogress.go       its progress
 //	vsquotes.go         its commands without their quotes
 //	watch.go            --watch, --pprof
 //	watchagent.go       --watch NAME@AGENT
+//	watchlistener.go    --watch NAME: which of several processes
 //	weight.go           --weight of an agent
 package cli
 

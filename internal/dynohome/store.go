@@ -3,7 +3,8 @@
 // in a result, and package store has the index of all of them.
 //
 //	results   store.go: saved under an ID, opened by an ID, its beginning or "last"
-//	requests  requestdata.go: files by SHA256, requestdata_unix.go locks them
+//	requests  requestdata.go: files by SHA256, requestdata_unix.go locks them,
+//	          which requestdata_other.go does not
 //	secrets   redactkey.go: the key, and marks by it
 //	modes     filemodes.go: makes private what an older version left open
 package dynohome

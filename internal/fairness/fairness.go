@@ -37,6 +37,7 @@
 //	opens.go            does a request open a connection to an upstream?
 //	opens_linux.go      counts of connections from the kernel; opens_other.go
 //	protocolaspect.go   aspects of the protocol: interim responses, framing, trailer, TLS
+//	race.go             which address of a name answers
 //	request.go          URLs, and a request as bytes
 //	response.go         reads a response of HTTP/1
 //	tally.go            sums up all answers of a server

@@ -10,6 +10,7 @@
 //	environment.go   facts of the machine, as a result has them
 //	frontier.go      CPU against latency at rising rates
 //	halfnormal.go    effects of a screening, for its half-normal plot
+//	imported.go      experiments that others wrote
 //	lock_unix.go     one writer per folder; lock_other.go
 //	measure.go       the measures of a trial: Measures
 //	memoryunit.go    memory of old records

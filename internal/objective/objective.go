@@ -4,6 +4,8 @@
 //	guard.go       ends a run that will miss an objective
 //	metric.go      names of metrics
 //	objective.go   reads p99<20ms, and judges a result
+//	proof.go       do the counts prove a miss?
+//	unjudged.go    failed requests that no objective counts
 //	users.go       metrics of scenarios
 package objective
 

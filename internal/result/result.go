@@ -21,8 +21,10 @@
 //	restoreplan.go     gives a result its plan, without secrets
 //	result.go          all other keys; schema.json describes them
 //	runner.go          Runner: whoever makes a load
+//	runverdict.go      the verdict on a run in a word, objectives included
 //	samples.go         samples of errors, without secrets
 //	server.go          what the server's processes used
+//	standstill.go      how long the threads of the load stood still
 //	unanswered.go      adds what was not answered to latencies
 //	validate.go        may a stored result be believed?
 //	verdict.go         the generator's verdict on itself: which checks, which kinds of doubts

@@ -32,8 +32,9 @@
 //	dirsize.go            stops a server that fills its folder
 //	dirsize_unix.go       how much a file takes; dirsize_windows.go
 //	doc.go                this comment
+//	elsewhere.go          a server that listens on another port than it should
 //	launch_linux.go       starts a process: CPUs, limits, user, trampoline
-//	listener_linux.go     who listens at a port
+//	listener_linux.go     who listens at a port; listener_other.go
 //	netns_linux.go        private networks
 //	outcome.go            why a server ended: Failure, Exit, Report
 //	output.go             what servers print, within limits

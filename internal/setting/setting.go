@@ -18,6 +18,7 @@
 //	remedies.go     what to do about settings, beyond raising, lowering or giving them
 //	requests.go     rows: what is sent, and what responses must be
 //	schema.go       what the schemas of results and experiments say of settings
+//	setting.go      a row and the table
 //	shown.go        what a plan has that differs from the default
 //	units.go        texts of numbers, durations and rates
 //	values.go       texts of other values

@@ -38,6 +38,7 @@
 //	mser.go            where a warm-up ends
 //	multiple.go        Holm, Benjamini-Hochberg
 //	pelt.go            change points within one trial
+//	pooled.go          percentiles of all trials of a variant together
 //	rank.go            signed-rank and Mann-Whitney tests
 //	shift.go           shifts of quantiles
 //	stats.go           median, quantile, variation

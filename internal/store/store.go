@@ -18,12 +18,15 @@
 // SQLite, and no format of our own, because several processes read and write it at
 // once, some are killed meanwhile, and that is what it is good at.
 //
+//	the index       store.go
 //	reading files   refresh.go, rows.go; schema.go makes an index anew that is of another version
 //	lists           history.go, series.go, note.go; changed.go tells whether a list is out of date
 //	change points   changepoint.go (found and published), examined.go (where there are no new ones),
-//	                segment.go (the runs between two), fingerprint.go (which runs are one series)
+//	                segment.go (the runs between two), fingerprint.go (which runs are one series),
+//	                unproven.go (runs too few for one)
 //	in and out      export.go, import.go, importlab.go, unpack.go, check.go
 //	removal         remove.go, gc.go, requestdata.go
+//	room            room_unix.go (what the file system still takes), room_other.go
 package store
 
 import (

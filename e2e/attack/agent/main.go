@@ -5,7 +5,7 @@
 //	flood    sends the same long report as fast as it can, up to a gigabyte
 //	inflate  sends a final of 64 KiB that expands to gigabytes
 //
-// It is for tests of dyno on this machine: see main_test.go.
+// It is for tests of dyno on this machine: main_test.go runs what is here in main.go.
 package main
 
 import (

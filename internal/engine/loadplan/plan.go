@@ -3,14 +3,15 @@
 // and the files that TLS needs.
 //
 //	filling.go          rows, variables, script and checks of a plan
-//	followto.go         other origins that redirects may lead to
 //	flaw.go             a mistake in a plan
+//	followto.go         other origins that redirects may lead to
 //	offered.go          which protocols connections may speak
 //	pack.go             a plan for another process
 //	part.go             cuts a plan for several generators and threads
 //	plan.go             the settings, their limits, Check
 //	probe.go            the plan of --probe
 //	profile.go          a rate that changes: stages
+//	proxy.go            is a proxy set in the environment?
 //	replay.go           requests with times of their own
 //	requestdata.go      requests as a file of their own beside the result
 //	requestjson.go      requests in a result's JSON

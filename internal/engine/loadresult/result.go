@@ -6,6 +6,7 @@
 //	arrivallaw.go       did requests leave when the law of arrivals wanted?
 //	counttext.go        counts as people read them: 1,234
 //	failurelist.go      failures of several generators
+//	reported.go         failures, within the limits of a report
 //	result.go           the types: Result, Interval, Failure
 //	retries.go          requests that were sent again
 //	routes.go           requests of one name

@@ -8,6 +8,7 @@
 //	doc.go             this comment
 //	excluded.go        variants that were not tested; is anything left?
 //	factors.go         values of factors against one another
+//	failed.go          variants whose trials all failed
 //	family.go          ratio, interval and verdict, corrected for all that is compared
 //	follower.go        follows an experiment that still runs
 //	followup.go        what follows a screening
@@ -15,9 +16,11 @@
 //	gate.go            the gate: passed, a regression, or undecided
 //	groups.go          runs that were not measured in pairs: are they comparable?
 //	halfnormal.go      half-normal plots of a screening
+//	inrounds.go        stored results of one experiment, paired by round
 //	miscounted.go      trials in which server and generator counted differently
 //	missing.go         trials that are missing
 //	open.go            a folder's record, also of an experiment that still runs
+//	openload.go        is the load of all that is compared open?
 //	pairs.go           trials of two arms, paired by round
 //	pooled.go          percentiles of all trials together
 //	programs.go        other programs than before
@@ -27,6 +30,7 @@
 //	shift.go           latency, quantile by quantile
 //	spoiled.go         trials that the server spoiled
 //	unpaired.go        runs that were not measured in pairs
+//	worth.go           how many trials can be relied on
 //
 // What a single trial is worth is package grade's.
 //

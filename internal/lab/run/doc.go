@@ -47,6 +47,7 @@
 //	splitcpus.go          which CPUs are whose
 //	stage.go              starts and stops the servers of a trial
 //	trial.go              a trial: start, ask, warm up, measure and watch, ask, stop
+//	trysession.go         one user runs the session of a Hurl file before any load
 //	version.go            versions of servers
 //	warmup.go             the load before the window
 //

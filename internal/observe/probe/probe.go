@@ -62,6 +62,7 @@
 //	account.go         CPU time of processes that have ended
 //	cgroup_linux.go    use, throttling and pressure of the cgroup
 //	cpu_linux.go       CPU clocks of processes and threads
+//	cpuwhole.go        CPU time of the whole machine, without ticks
 //	files_linux.go     reads files of /proc without allocating
 //	find.go            processes by name: --watch NAME
 //	host.go            the machine: CPU, memory, network

@@ -6,9 +6,13 @@
 //	cautions.go    what speaks against them, each once
 //	reasons.go     the reasons of several trials, those of one kind together
 //	sentence.go    the finding in a sentence; measures.go has the words for each measure
-//	conditions.go  what it holds for
+//	conditions.go  what it holds for; load.go: the load
+//	objectives.go  objectives that were missed or undecided
+//	spoiled.go     trials that a server spoiled
+//	worst.go       which finding comes first
 //	next.go        one concrete step
-//	comparison.go  all of it for stored results, which were not measured in rounds
+//	comparison.go  all of it for stored results, which were not measured in rounds;
+//	               inturns.go: what they are called, the dyno vs that measures them in rounds
 //	factors.go     findings of settings; standing.go: one verdict for each variant;
 //	               unreliable.go: what the machine took back
 package labanswer

@@ -7,8 +7,10 @@
 //
 //	an experiment  brief.go (the first 30 lines), experiment.go (verdicts, medians, the plan),
 //	               findings.go (fairness, grades, profiles, method), loads.go, shift.go,
-//	               serversettings.go, programs.go, correction.go
-//	a comparison   compare.go (single results), unpaired.go (groups of them), comparedparts.go
+//	               serversettings.go, programs.go, correction.go, unsaid.go (cautions and
+//	               undecided measures)
+//	a comparison   compare.go (single results), unpaired.go (groups of them), comparedparts.go,
+//	               comparemeasures.go
 //	formats        trials.go (CSV), junit.go, gobench.go, forest.go (SVG), pullrequest.go
 //	the page       experimentwords.go (the sentences, the command, the formulas)
 //	while it runs  live.go; rehearsal.go (lab check --start)

@@ -4,6 +4,7 @@
 // does anything for them.
 //
 //	endpoint.go     the server that Prometheus asks (--metrics)
+//	live.go         failures and checks, as both have them
 //	metrics.go      the metrics that it has
 //	requestlog.go   the lines of --log, one for each request
 //	stream.go       the lines of --json-stream, one for each second

@@ -1,6 +1,14 @@
 // Package peers writes a result in the form in which another load generator reports: wrk, wrk2,
 // ab, hey, oha or go-meter. Scripts that read such output go on working. The numbers are dyno's.
 // Where the other tool would have reported something else, Untrue says so in a line.
+//
+//	ab.go        the report of ab
+//	gometer.go   go-meter's
+//	hey.go       hey's
+//	oha.go       oha's, also as JSON
+//	peers.go     what a report is of: the result, its percentiles and times
+//	untrue.go    what the other tool would have reported that is not so
+//	wrk.go       wrk's and wrk2's
 package peers
 
 import (

@@ -13,7 +13,7 @@
 //	               brief.go (the first 20 lines), runtext.go, runtables.go (percentiles, errors,
 //	               routes), iterationtext.go (of a scenario), spectrum.go (-v), server.go,
 //	               fleet.go, plantext.go (the load in words), remedy.go (what to do about a
-//	               reason)
+//	               reason), objectivetext.go
 //	while it runs  secondline.go (a line per second); package screen draws --tui
 //	requests       package sample (--show, --save-errors)
 //	a search       capacity.go, plot.go

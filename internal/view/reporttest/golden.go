@@ -1,9 +1,10 @@
 // Package reporttest has what the tests of packages report and labreport share.
 //
-//	golden.go     golden files, and those of sentences
-//	fixtures.go   results
 //	again.go      whether a stored result has the report that it had
+//	doubt.go      adds facts to results
+//	fixtures.go   results
 //	forge.go      texts that try to begin a line of their own
+//	golden.go     golden files, and those of sentences
 //	rendering.go  what may be in no rendering
 //	suite.go      reads JUnit
 package reporttest
