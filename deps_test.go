@@ -81,7 +81,7 @@ engine/proxyproto: /
 engine/proxyproto/proxytest: engine/proxyproto /
 engine/loadplan: fault engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto fact /
-engine/transport: atomicfile engine/proxyproto engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
+engine/transport: atomicfile engine/dial engine/proxyproto engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
 engine/failure: engine/loadresult engine/proto engine/ring fact say /
 engine/dial: engine/failure engine/loadresult engine/ring /
 engine/flow: engine/loadplan engine/ring /
@@ -111,8 +111,8 @@ imports/vegeta: engine/proto fault imports /
 observe/sockdiag: / golang.org/x/sys
 observe/probe: cgroup observe/sockdiag / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile lazyregexp / github.com/google/pprof
-server: engine/proxyproto observe/sockdiag / golang.org/x/sys
-fairness: engine/proxyproto engine/dial engine/h3 engine/proto engine/proto/fcgi engine/proto/h2 engine/ring /
+server: engine/loadplan engine/requests engine/transport observe/sockdiag / golang.org/x/sys
+fairness: engine/h3 engine/loadplan engine/proto engine/ring engine/transport /
 nearest: /
 lab/experiment/quantity: setting engine/check / go.yaml.in/yaml
 lab/experiment/starter: /

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/requests"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
@@ -59,11 +62,23 @@ var sizes = map[string][]answerSize{
 var debianApache = map[string]string{"Server": "Apache/2.4.71 (Debian)", "X-Powered-By": "PHP/8.2.35"}
 
 // questions are what the experiments' articles asked: ab, ab -k, and wrk.
-var questions = map[string]fairness.Question{
-	"redirects": {HTTP10: true, Close: true},
-	"dump-request": {HTTP10: true,
-		Header: []fairness.Field{{Name: "Connection", Value: "Keep-Alive"}}},
-	"nginx-in-front-of-go": {},
+var questions = map[string]func(*fairness.Question){
+	"redirects": func(q *fairness.Question) { q.Way.HTTP, q.Way.Reconnect = "1.0", 1 },
+	"dump-request": func(q *fairness.Question) {
+		q.Way.HTTP, q.Request.Header = "1.0", []proto.Field{{Name: "Connection", Value: "Keep-Alive"}}
+	},
+	"nginx-in-front-of-go": func(*fairness.Question) {},
+}
+
+// questionTo asks for a URL as a load does.
+func questionTo(t *testing.T, url string) fairness.Question {
+	u, err := requests.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := loadplan.DefaultPlan()
+	p.Target = u.Target
+	return fairness.Question{Way: p.Way(), Request: proto.Request{Method: "GET", Authority: u.Authority, Path: u.Path}}
 }
 
 // The servers of the shipped experiments answer with as many bytes as those of the
@@ -83,14 +98,16 @@ func TestBytesAsPublished(t *testing.T) {
 
 // checkSizes starts the server, and counts what it answers.
 func (w answerSize) checkSizes(t *testing.T, stage *labrun.Stage, of string, v experiment.Variant, l experiment.Level,
-	q fairness.Question) {
+	change func(*fairness.Question)) {
 	if missing := experiment.Missing(v); len(missing) > 0 {
 		t.Skip(strings.Join(missing, "; "))
 	}
 	buildVariant(t, stage, of, v)
 	stand := startVariant(t, stage, v, l)
 	defer stand.Stop()
-	q.URL, q.Times, q.Brief = stand.URL(), 3, true
+	q := questionTo(t, stand.URL())
+	change(&q)
+	q.Times, q.Brief = 3, true
 	got, err := fairness.Ask(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -114,11 +131,11 @@ var transferred = regexp.MustCompile(`Total transferred: +(\d+) bytes`)
 // requestByAB returns how many bytes ab gets for one request, if ab is installed and can make it.
 func requestByAB(t *testing.T, q fairness.Question) (bytes int64, has bool) {
 	ab, err := exec.LookPath("ab")
-	if err != nil || !q.HTTP10 {
+	if err != nil || q.Way.HTTP != "1.0" {
 		return 0, false
 	}
-	args := []string{"-q", "-n", "1", q.URL}
-	if !q.Close {
+	args := []string{"-q", "-n", "1", q.Way.Target.URL}
+	if q.Way.Reconnect != 1 {
 		args = append([]string{"-k"}, args...)
 	}
 	out, err := exec.CommandContext(t.Context(), ab, args...).CombinedOutput()

@@ -161,7 +161,7 @@ func answerAlone(t *testing.T, stage *labrun.Stage, v experiment.Variant, l expe
 	defer stand.Stop()
 	var problem string
 	for range 10 { // tries: what opens connections beside it does so for seconds
-		a, err := fairness.Ask(t.Context(), fairness.Question{URL: stand.URL()})
+		a, err := fairness.Ask(t.Context(), questionTo(t, stand.URL()))
 		if err != nil {
 			t.Fatal(err)
 		}

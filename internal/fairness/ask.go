@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/transport"
 )
 
 // How long asking may take, and how much it may ask.
@@ -25,13 +28,17 @@ const (
 
 // An asker asks one server; it makes one connection at a time.
 type asker struct {
-	dialer
+	*transport.Dialer
 	q      Question
+	speaks string // the protocol, as loadplan names it
 	parser parser // of HTTP/1
 	codecs codecs // of the other protocols
 	tally  *answerTally
 	body   []byte    // of the last response, overwritten by the next
 	first  time.Time // when the first response was complete
+
+	here    bool // the server is on this machine, as far as can be seen
+	secrecy *Secrecy
 }
 
 // Ask asks the server of q and returns what it answered. Unless q is brief it
@@ -45,54 +52,48 @@ type asker struct {
 func Ask(ctx context.Context, q Question) (*Answer, error) {
 	a, err := newAsker(q)
 	if err != nil {
-		return nil, fmt.Errorf("fairness: cannot ask %q: %w", q.URL, err)
+		return nil, fmt.Errorf("fairness: cannot ask %q: %w", q.Way.Target.URL, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxAsk)
 	defer cancel()
 	if err := a.askAll(ctx); err != nil {
-		return nil, fmt.Errorf("fairness: asking %s %s%s: %w", a.q.Method, a.shown, a.q.over(), err)
+		return nil, fmt.Errorf("fairness: asking %s %s%s: %w", a.q.Request.Method,
+			q.Way.Target.URL, a.over(), err)
 	}
 	return a.tally.finishAnswer(), nil
 }
 
 func newAsker(q Question) (*asker, error) {
-	to, err := parseURL(q.URL)
-	if err != nil {
-		return nil, err
-	}
-	if q.Method == "" {
-		q.Method = "GET"
-	}
-	if q.Path == "" {
-		q.Path = to.path
-	}
 	if q.Times <= 0 {
 		q.Times = 20
 	}
 	if q.KeepAlive <= 0 {
 		q.KeepAlive = q.Times
 	}
-	if q.Timeout <= 0 {
-		q.Timeout = 5 * time.Second
+	way := q.Way
+	way.Connecting, way.Pipeline, way.Streams = way.Timeout, 1, 1
+	if way.Reconnect > 1 { // more requests follow one another than the load's
+		way.Reconnect = 0
 	}
-	if to.basic != "" && !q.hasHeader("Authorization") {
-		q.Header = append([]Field{{"Authorization", to.basic}}, q.Header...)
+	names, _ := way.OfferedProtocols()
+	if len(names) > 1 {
+		way.HTTP = "1.1"
 	}
-	if err := errors.Join(q.checkRequest(), q.setProtocol(to)); err != nil {
+	d, err := transport.NewDialer(way)
+	if err != nil {
 		return nil, err
 	}
-	a := &asker{
-		dialer: dialer{place: to, timeout: q.Timeout, tls: q.TLS, alpn: http11,
-			proxied: q.ProxyProtocol},
-		q:      q,
-		parser: parser{bare: q.Method == "HEAD", old: q.HTTP10, ends: q.endsConnection()},
-		tally:  newTally(to, q.Contains),
+	a := &asker{Dialer: d, q: q, speaks: names[len(names)-1], tally: newTally(&q)}
+	a.parser = parser{bare: q.Request.Method == "HEAD", old: q.isOld(), ends: q.endsConnection()}
+	if !a.isPlain() {
+		a.parser.ends = q.closes()
 	}
-	if q.Protocol != "" {
-		a.alpn, a.parser.ends = q.Protocol, q.Close
-		err = a.makeCodecs()
-	}
-	return a, err
+	return a, a.makeCodecs()
+}
+
+// isPlain reports whether HTTP/1 is spoken.
+func (a *asker) isPlain() bool {
+	return a.speaks == loadplan.HTTP11 || a.speaks == loadplan.HTTP10
 }
 
 // askAll asks everything. The Date comes last, as all else fits into its wait.
@@ -162,27 +163,26 @@ type session interface {
 
 // open opens a connection.
 func (a *asker) open(ctx context.Context) (session, error) {
-	if a.q.Protocol != "" {
+	if !a.isPlain() {
 		return a.openCoded(ctx)
 	}
 	c, err := a.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &plainSession{c, a.parser, a.authority}, nil
+	return &plainSession{c, a.parser}, nil
 }
 
 // A plainSession speaks HTTP/1.
 type plainSession struct {
 	*conn
-	parser    parser
-	authority string
+	parser parser
 }
 
 func (s *plainSession) exchange(ctx context.Context, q *Question, body []byte) (*response, error) {
 	p := s.parser
 	p.body = body
-	return s.roundTrip(ctx, q.encodeRequest(s.authority), p)
+	return s.roundTrip(ctx, q.encodeRequest(), p)
 }
 
 // exchangeOn makes one on s. The response's body lasts until the next.
@@ -250,7 +250,7 @@ func (a *asker) askGzip(ctx context.Context) *Encoded {
 // askUnknown asks for a path that no one can have prepared an answer for.
 func (a *asker) askUnknown(ctx context.Context) *Unknown {
 	q := a.q
-	q.Path = "/" + rand.Text()
+	q.Request.Path = "/" + rand.Text()
 	r, err := a.exchangeOnce(ctx, &q)
 	if err != nil {
 		return &Unknown{Problem: err.Error()}

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -25,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proxyproto"
@@ -35,7 +35,7 @@ import (
 var pairs = []struct {
 	name     string
 	one, two life
-	ask      Question
+	ask      asking
 	broken   []string
 }{
 	{name: "the same", one: always(plain()), two: always(plain())},
@@ -80,11 +80,11 @@ var pairs = []struct {
 	{name: "closes without saying so", one: always(plain()), two: always(plain() + last),
 		broken: []string{"keep_alive"}},
 	{name: "closes after 100", one: always(plain()), two: closing(100),
-		ask: Question{KeepAlive: 200}, broken: []string{"keep_alive"}},
+		ask: asking{KeepAlive: 200}, broken: []string{"keep_alive"}},
 	{name: "both close after 100", one: closing(100), two: closing(100),
-		ask: Question{KeepAlive: 200}},
+		ask: asking{KeepAlive: 200}},
 	{name: "not kept by the load either", one: always(plain()), two: always(plain() + last),
-		ask: Question{Close: true}},
+		ask: asking{Close: true}},
 	{name: "gzip, when accepted", one: always(plain()), two: zipping(true), broken: []string{"gzip"}},
 	{name: "gzip, unasked", one: always(plain()), two: zipping(false),
 		broken: []string{"header_names", "content-length", "header_bytes", "body", "body_bytes",
@@ -176,7 +176,7 @@ func TestAnswer(t *testing.T) {
 	body := "Hello World\n"
 	sent := "HTTP/1.1 201 All Done\r\nServer:  x \r\nX-B: 2\nContent-Length: 12\r\n\r\n"
 	url := serve(t, always(sent+body))
-	a := ask(t, Question{URL: url + "p?q=1", Times: 7, KeepAlive: 11})
+	a := ask(t, asking{URL: url + "p?q=1", Times: 7, KeepAlive: 11})
 	sum := sha256.Sum256([]byte(body))
 	span := func(n int) Span { return Span{int64(n), int64(n), float64(n)} }
 	opens := a.Opens
@@ -223,7 +223,7 @@ func TestKept(t *testing.T) {
 		{"never", always(plain("Connection: close") + last), Kept{30, 1, EndAnnounced}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := ask(t, Question{URL: serve(t, c.live), KeepAlive: 30})
+			a := ask(t, asking{URL: serve(t, c.live), KeepAlive: 30})
 			if *a.Kept != c.want || a.Varies != nil {
 				t.Errorf("%+v, want %+v; varies %q", *a.Kept, c.want, a.Varies)
 			}
@@ -240,7 +240,7 @@ func TestBrief(t *testing.T) {
 		}
 		return plain("Date: " + time.Now().UTC().Format(http.TimeFormat))
 	}))
-	a := ask(t, Question{URL: url, Times: 3, KeepAlive: 4, Brief: true})
+	a := ask(t, asking{URL: url, Times: 3, KeepAlive: 4, Brief: true})
 	if asked.Load() != 7 || a.Exchanges != 7 || a.Date != DateUnasked || a.Gzip != nil ||
 		a.Unknown != nil || a.Opens.PerExchange != nil || a.Kept.Served != 4 {
 		t.Errorf("%d requests, %+v", asked.Load(), a)
@@ -270,7 +270,7 @@ func TestDate(t *testing.T) {
 	} {
 		t.Run(string(c.want), func(t *testing.T) {
 			t.Parallel()
-			a := ask(t, Question{URL: serve(t, c.live)})
+			a := ask(t, asking{URL: serve(t, c.live)})
 			if a.Date != c.want || a.Varies != nil {
 				t.Errorf("%s, want %s; varies %q", a.Date, c.want, a.Varies)
 			}
@@ -302,15 +302,11 @@ func TestNetHTTP(t *testing.T) {
 	go s.Serve(l)
 	defer s.Close()
 
-	roots := secret.Client().Transport.(*http.Transport).TLSClientConfig
-	q := Question{Method: "POST", Body: bytes.Repeat([]byte("x"), 100_000), UserAgent: "dyno/0"}
+	q := asking{Method: "POST", Body: bytes.Repeat([]byte("x"), 100_000), CA: authority(secret)}
 	var answers []Asked
-	for _, c := range []struct {
-		url string
-		tls *tls.Config
-	}{{open.URL, nil}, {"http+unix://" + path + ":/", nil}, {secret.URL, roots}} {
-		q.URL, q.TLS, q.Brief = c.url, c.tls, len(answers) > 0
-		answers = append(answers, Asked{c.url, ask(t, q)})
+	for _, url := range []string{open.URL, "http+unix://" + path + ":/", secret.URL} {
+		q.URL, q.Brief = url, len(answers) > 0
+		answers = append(answers, Asked{url, ask(t, q)})
 	}
 	first := answers[0].Answer
 	if first.BodyBytes.Min != 100_012 || first.Framing != ByChunks || first.Date != DateAdvances {
@@ -378,7 +374,7 @@ func TestBad(t *testing.T) {
 				c.url = serve(t, c.live)
 			}
 			tryTimeouts(t, func(timeout time.Duration) error {
-				_, err := Ask(context.Background(), Question{URL: c.url, Timeout: timeout})
+				_, err := Ask(context.Background(), asking{URL: c.url, Timeout: timeout}.question())
 				want := strings.ReplaceAll(c.want, "300ms", timeout.String())
 				if err == nil || !strings.Contains(err.Error(), want) {
 					return fmt.Errorf("error %v, want %q", err, want)
@@ -407,7 +403,7 @@ func TestEnds(t *testing.T) {
 	url := serve(t, mute(""))
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	_, err := Ask(ctx, Question{URL: url})
+	_, err := Ask(ctx, asking{URL: url}.question())
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer within") {
 		t.Error(err)
 	}
@@ -417,7 +413,7 @@ func TestEnds(t *testing.T) {
 		cancel()
 		io.Copy(io.Discard, r)
 	})
-	if _, err = Ask(ctx, Question{URL: url}); !errors.Is(err, context.Canceled) {
+	if _, err = Ask(ctx, asking{URL: url}.question()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -439,16 +435,16 @@ func TestLongBody(t *testing.T) {
 	}
 	const whole = maxBody >> 20
 	sized := long(response200("", "Content-Length: "+strconv.Itoa((whole+1)<<20)), whole+1)
-	a := ask(t, Question{URL: serve(t, sized), Times: 1, Brief: true, Timeout: time.Minute})
+	a := ask(t, asking{URL: serve(t, sized), Times: 1, Brief: true, Timeout: time.Minute})
 	if !a.BodyCut || a.WireBytes.Max-a.HeaderBytes.Max != (whole+1)<<20 || a.Kept.End != EndCut {
 		t.Errorf("cut %v, %v on the wire, %v", a.BodyCut, a.WireBytes, a.Kept)
 	}
-	a = ask(t, Question{URL: serve(t, long("HTTP/1.1 200 OK\r\n\r\n", whole+1)), Times: 1, Brief: true,
+	a = ask(t, asking{URL: serve(t, long("HTTP/1.1 200 OK\r\n\r\n", whole+1)), Times: 1, Brief: true,
 		Timeout: time.Minute})
 	if !a.BodyCut || a.Kept.End != EndCut {
 		t.Errorf("cut %v, %v", a.BodyCut, a.Kept)
 	}
-	exact := ask(t, Question{URL: serve(t, long("HTTP/1.1 200 OK\r\n\r\n", whole)), Times: 1, Brief: true,
+	exact := ask(t, asking{URL: serve(t, long("HTTP/1.1 200 OK\r\n\r\n", whole)), Times: 1, Brief: true,
 		Timeout: time.Minute})
 	if exact.BodyCut || exact.BodyBytes.Max != maxBody {
 		t.Errorf("cut %v, %v", exact.BodyCut, exact.BodyBytes)
@@ -460,70 +456,46 @@ func TestLongBody(t *testing.T) {
 
 // What is asked is what the load sends, byte for byte.
 func TestRequest(t *testing.T) {
-	fields := []Field{{"X-A", "1"}, {"x-b", ""}}
-	for _, q := range []Question{
+	fields := []proto.Field{{Name: "X-A", Value: "1"}, {Name: "x-b", Value: ""}}
+	for _, q := range []asking{
 		{Method: "GET", Path: "/"},
-		{Method: "GET", Path: "/a?b", Header: fields, UserAgent: "dyno/1"},
+		{Method: "GET", Path: "/a?b", Header: fields},
 		{Method: "POST", Path: "/", Body: []byte("x=1")},
 		{Method: "POST", Path: "/"},
 		{Method: "DELETE", Path: "/", Body: []byte("x")},
-		{Method: "GET", Path: "/", Close: true, Header: []Field{{"Connection", "keep-alive"}}},
-		{Method: "GET", Path: "/", HTTP10: true, Header: []Field{{"host", "a"}, {"User-Agent", "b"}}},
-		{Method: "GET", Path: "/", HTTP10: true, Close: true, UserAgent: "dyno/1"},
-		{Method: "GET", Path: "/", HTTP10: true, Close: true,
-			Header: []Field{{"connection", "Keep-Alive"}, {"x-b", ""}}},
-		{Method: "GET", Path: "/", HTTP10: true, Close: true, Header: []Field{{"Connection", "close"}}},
-		{Method: "PUT", Path: "/", Header: []Field{{"content-length", "2"}}, Body: []byte("ab")},
+		{Method: "GET", Path: "/", Close: true, Header: []proto.Field{{Name: "Connection", Value: "keep-alive"}}},
+		{Method: "GET", Path: "/", HTTP: "1.0", Header: []proto.Field{{Name: "host", Value: "a"}, {Name: "User-Agent", Value: "b"}}},
+		{Method: "GET", Path: "/", HTTP: "1.0", Close: true},
+		{Method: "GET", Path: "/", HTTP: "1.0", Close: true,
+			Header: []proto.Field{{Name: "connection", Value: "Keep-Alive"}, {Name: "x-b", Value: ""}}},
+		{Method: "GET", Path: "/", HTTP: "1.0", Close: true, Header: []proto.Field{{Name: "Connection", Value: "close"}}},
+		{Method: "PUT", Path: "/", Header: []proto.Field{{Name: "content-length", Value: "2"}}, Body: []byte("ab")},
 	} {
-		o := h1.Options{Version10: q.HTTP10, UserAgent: q.UserAgent}
+		q.URL = "http://h:1/"
+		o := h1.Options{Version10: q.HTTP == "1.0", UserAgent: loadplan.UserAgent}
 		if q.Close {
 			o.CloseAfter = 1
 		}
-		r := proto.Request{Method: q.Method, Authority: "h:1", Path: q.Path, Body: q.Body}
-		for _, f := range q.Header {
-			r.Header = append(r.Header, proto.Field(f))
-		}
-		codec, err := h1.Protocol(o)([]proto.Request{r}, proto.Want{})
+		asked := q.question()
+		codec, err := h1.Protocol(o)([]proto.Request{asked.Request}, proto.Want{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := codec(nil).Encode(nil, proto.Message{}, 0)
-		if got := q.encodeRequest("h:1"); !bytes.Equal(got, want) {
+		if got := asked.encodeRequest(); !bytes.Equal(got, want) {
 			t.Errorf("sent %q\nwant %q", got, want)
 		}
 	}
 }
 
-func TestURL(t *testing.T) {
-	for in, want := range map[string]place{
-		"http://a:81/x?y#z": {network: "tcp", address: "a:81", host: "a", authority: "a:81", path: "/x?y",
-			shown: "http://a:81/x?y"},
-		"http://a:80": {network: "tcp", address: "a:80", host: "a", authority: "a", path: "/",
-			shown: "http://a:80/"},
-		"https://u:p@[::1]?q": {network: "tcp", address: "[::1]:443", secure: true, host: "::1",
-			authority: "[::1]", path: "/?q", basic: "Basic dTpw", shown: "https://[::1]/?q"},
-		"http+unix:///d/s:/x:/y": {network: "unix", address: "/d/s", host: "localhost",
-			authority: "localhost", path: "/x:/y", shown: "http+unix:///d/s:/x:/y"},
-		"http+unix:///d/s": {network: "unix", address: "/d/s", host: "localhost",
-			authority: "localhost", path: "/", shown: "http+unix:///d/s"},
-	} {
-		if got, err := parseURL(in); err != nil || got != want {
-			t.Errorf("%s: %+v, %v\nwant %+v", in, got, err, want)
-		}
-	}
-	for _, in := range []string{"", "a/b", "ftp://a", "http://", "http://a:b:c/", "http+unix://d/s:/",
-		"http://%@a/"} {
-		if got, err := parseURL(in); err == nil {
-			t.Errorf("%s: %+v", in, got)
-		}
-	}
-	for _, q := range []Question{
+// What cannot be sent is said, and nobody is asked.
+func TestUnsendable(t *testing.T) {
+	for _, q := range []asking{
 		{URL: "http://127.0.0.1:1/", Method: "GET /"},
 		{URL: "http://127.0.0.1:1/", Path: "a b"},
-		{URL: "http://127.0.0.1:1/", Header: []Field{{"A", "1\r\nB: 2"}}},
-		{URL: "http://127.0.0.1:1/", UserAgent: "a\nb"},
+		{URL: "http://127.0.0.1:1/", Header: []proto.Field{{Name: "A", Value: "1\r\nB: 2"}}},
 	} {
-		if _, err := Ask(context.Background(), q); err == nil || strings.Contains(err.Error(), "connect") {
+		if _, err := Ask(context.Background(), q.question()); err == nil || strings.Contains(err.Error(), "connect") {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
@@ -538,21 +510,21 @@ func TestAfterTrial(t *testing.T) {
 		}
 		return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 	}))
-	before := ask(t, Question{URL: url})
+	before := ask(t, asking{URL: url})
 	failing.Store(true)
-	after := ask(t, Question{URL: url})
+	after := ask(t, asking{URL: url})
 	d := Differences(before, after)
 	if len(d) == 0 || d[0] != (Difference{"status", "200", "503"}) {
 		t.Errorf("%+v", d)
 	}
-	if _, err := Ask(context.Background(), Question{URL: "http+unix:///nobody/here:/"}); err == nil {
+	if _, err := Ask(context.Background(), asking{URL: "http+unix:///nobody/here:/"}.question()); err == nil {
 		t.Error("nobody answered, and it went well")
 	}
 }
 
 // Each connection begins with the header of the PROXY protocol, before TLS, whatever is spoken on it.
 func TestAskProxied(t *testing.T) {
-	for _, protocol := range []string{"", HTTP2} {
+	for _, version := range []string{"", "2"} {
 		for _, start := range []func(*httptest.Server){(*httptest.Server).Start, (*httptest.Server).StartTLS} {
 			s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 			s.EnableHTTP2, s.Config.Protocols = true, new(http.Protocols)
@@ -562,10 +534,10 @@ func TestAskProxied(t *testing.T) {
 			l := proxytest.Wrap(t, s.Listener, proxyproto.V2)
 			s.Listener = l
 			start(s)
-			a, err := Ask(t.Context(), Question{URL: s.URL, Protocol: protocol, ProxyProtocol: proxyproto.V2, Times: 3, Brief: true,
-				TLS: &tls.Config{InsecureSkipVerify: true}})
+			a, err := Ask(t.Context(), asking{URL: s.URL, HTTP: version, ProxyProtocol: proxyproto.V2, Times: 3, Brief: true,
+				Insecure: true}.question())
 			if err != nil || a.Status != 200 || l.Accepted.Load() < 4 {
-				t.Errorf("%q at %s: %+v, %v, %d connections", protocol, s.URL, a, err, l.Accepted.Load())
+				t.Errorf("%q at %s: %+v, %v, %d connections", version, s.URL, a, err, l.Accepted.Load())
 			}
 			s.Close()
 		}

@@ -10,47 +10,28 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/h3"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
-	"dyno/internal/engine/proto/fcgi"
-	"dyno/internal/engine/proto/h2"
 )
 
-// protocolNames are the versions of answers, by the protocol of the Question.
-var protocolNames = map[string]string{HTTP2: "HTTP/2", HTTP3: "HTTP/3", FastCGI: "FastCGI"}
+// protocolNames are the versions of answers, by the names that loadplan has for the protocols.
+var protocolNames = map[string]string{loadplan.HTTP2: "HTTP/2", loadplan.HTTP3: "HTTP/3",
+	loadplan.FastCGI: "FastCGI"}
 
 // errLeaving is a server that ends a connection in the way that its protocol has for it.
 var errLeaving = errors.New("the server takes no more requests on this connection")
 
-// over is a Question's protocol for errors, as " over HTTP/2"; "" for HTTP/1.
-func (q *Question) over() string {
-	if q.Protocol == "" {
+// over is the protocol for errors, as " over HTTP/2"; "" for HTTP/1.
+func (a *asker) over() string {
+	if a.isPlain() {
 		return ""
 	}
-	return " over " + protocolNames[q.Protocol]
+	return " over " + protocolNames[a.speaks]
 }
 
-// setProtocol sets the protocol that the URL names, and reports one that cannot be spoken there.
-func (q *Question) setProtocol(to place) error {
-	q.Protocol = cmp.Or(q.Protocol, to.protocol)
-	switch {
-	case q.Protocol != "" && protocolNames[q.Protocol] == "":
-		return fmt.Errorf("protocol %q is not %s, %s or %s", q.Protocol, HTTP2, HTTP3, FastCGI)
-	case (q.Protocol == FastCGI) != (to.protocol == FastCGI), to.protocol != "" &&
-		to.protocol != q.Protocol:
-		return fmt.Errorf("its scheme is not that of %s", protocolNames[q.Protocol])
-	case q.Protocol == HTTP3 && (!to.secure || to.network != "tcp"):
-		return errors.New("HTTP/3 is always over TLS; write https://")
-	case q.Protocol != "" && q.HTTP10:
-		return fmt.Errorf("%s is not HTTP/1.0", protocolNames[q.Protocol])
-	}
-	return nil
-}
-
-// codecs are what a Question's connections need besides HTTP/1.
+// codecs are what connections need besides HTTP/1.
 type codecs struct {
 	make func(proto.Sink) proto.Codec
-	quic h3.Options
 	reqs []proto.Request
 }
 
@@ -59,42 +40,15 @@ var wanted = proto.Want{AllFields: true, Body: maxBody + 1}
 
 // makeCodecs compiles the request, and fails if the protocol cannot send it.
 func (a *asker) makeCodecs() (err error) {
-	last := 0
-	if a.q.Close {
-		last = 1
-	}
-	var p proto.Protocol
-	switch a.q.Protocol {
-	case HTTP2:
-		o := h2.Options{Scheme: "http", CloseAfter: last, UserAgent: a.q.UserAgent}
-		if a.secure {
-			o.Scheme = "https"
-		}
-		p = h2.Protocol(o)
-	case HTTP3:
-		a.codecs.quic = h3.Options{Connecting: a.q.Timeout, CloseAfter: last, UserAgent: a.q.UserAgent}
-		p = h3.Protocol(a.codecs.quic)
-	case FastCGI:
-		p = fcgi.Protocol(fcgi.Options{CloseAfter: last, UserAgent: a.q.UserAgent})
-	}
-	a.codecs.reqs = []proto.Request{a.q.protoRequest(a.authority)}
-	a.codecs.make, err = p(a.codecs.reqs, wanted)
+	a.codecs.reqs = []proto.Request{a.q.Request}
+	a.codecs.make, err = a.Protocol(a.speaks)(a.codecs.reqs, wanted)
 	return err
-}
-
-// protoRequest is the request as codecs take it.
-func (q *Question) protoRequest(authority string) proto.Request {
-	r := proto.Request{Method: q.Method, Authority: authority, Path: q.Path, Body: q.Body}
-	for _, f := range q.Header {
-		r.Header = append(r.Header, proto.Field(f))
-	}
-	return r
 }
 
 // openCoded opens a connection for a codec.
 func (a *asker) openCoded(ctx context.Context) (session, error) {
 	s := &codedSession{asker: a}
-	if a.q.Protocol == HTTP3 {
+	if a.speaks == loadplan.HTTP3 {
 		l, err := a.dialQUIC(ctx)
 		if err != nil {
 			return nil, err
@@ -106,10 +60,10 @@ func (a *asker) openCoded(ctx context.Context) (session, error) {
 			return nil, err
 		}
 		t, is := c.(*tls.Conn)
-		if is && t.ConnectionState().NegotiatedProtocol != a.alpn {
+		if is && t.ConnectionState().NegotiatedProtocol != a.speaks {
 			c.Close()
 			return nil, fmt.Errorf("the server did not choose %s (ALPN %s): does it speak it?",
-				protocolNames[a.q.Protocol], a.alpn)
+				protocolNames[a.speaks], a.speaks)
 		}
 		s.line = newStreamLine(c)
 	}
@@ -141,12 +95,12 @@ func (s *codedSession) close() {
 // exchange sends the request once the codec has room, and then everything that the codec owes.
 func (s *codedSession) exchange(ctx context.Context, q *Question, body []byte) (*response, error) {
 	began := time.Now()
-	until := began.Add(s.timeout)
+	until := began.Add(s.timeout())
 	if by, has := ctx.Deadline(); has && by.Before(until) {
 		until = by
 	}
 	s.got, s.wire = collector{body: body}, 0
-	request, asked := q.protoRequest(s.authority), false
+	request, asked := q.Request, false
 	for {
 		if err := s.decode(asked); err != nil {
 			return nil, err
@@ -294,13 +248,13 @@ func (s *codedSession) faultError(err error) error {
 // response is what has been collected.
 func (s *codedSession) response(q *Question) *response {
 	g := &s.got
-	r := &response{version: protocolNames[q.Protocol], status: g.status, fields: g.fields,
+	r := &response{version: protocolNames[s.speaks], status: g.status, fields: g.fields,
 		trailer: g.trailer, framing: ByFrames, body: g.body[:min(len(g.body), maxBody)],
 		cut: len(g.body) > maxBody, closes: s.ended && !s.eof}
-	if q.Protocol == FastCGI {
+	if s.speaks == loadplan.FastCGI {
 		r.framing, r.wire = ByRecords, s.wire
 	}
-	if q.Method == "HEAD" || r.status == 204 || r.status == 304 {
+	if q.Request.Method == "HEAD" || r.status == 204 || r.status == 304 {
 		r.framing = NoBody
 	}
 	return r

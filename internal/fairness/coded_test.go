@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -23,44 +24,52 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go/http3"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
 )
 
 // A spoken is a server of the standard library or of quic-go, and how it is asked.
 type spoken struct {
 	name  string
-	start func(testing.TB, http.Handler) Question
+	start func(testing.TB, http.Handler) asking
 }
 
 // spokens are all protocols but HTTP/1.
 var spokens = []spoken{{"h2c", serveH2C}, {"h2", serveH2}, {"h3", serveH3},
 	{"fcgi", serveFCGI}, {"fcgi+unix", serveFCGIUnix}}
 
-func serveH2C(t testing.TB, h http.Handler) Question {
+func serveH2C(t testing.TB, h http.Handler) asking {
 	s := httptest.NewUnstartedServer(h)
 	s.Config.Protocols = new(http.Protocols)
 	s.Config.Protocols.SetUnencryptedHTTP2(true)
 	s.Start()
 	t.Cleanup(s.Close)
-	return Question{URL: strings.Replace(s.URL, "http", "h2c", 1) + "/"}
+	return asking{URL: strings.Replace(s.URL, "http", "h2c", 1) + "/"}
 }
 
-// secretServer is an unstarted server of TLS, and the configuration of its clients.
-func secretServer(t testing.TB, h http.Handler, http2 bool) (url string, client, own *tls.Config) {
+// secretServer is a server of TLS, who signed its certificate, and its own configuration.
+func secretServer(t testing.TB, h http.Handler, http2 bool) (url, ca string, own *tls.Config) {
 	s := httptest.NewUnstartedServer(h)
 	s.Config.ErrorLog = quiet()
 	s.EnableHTTP2 = http2
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	return s.URL + "/", s.Client().Transport.(*http.Transport).TLSClientConfig, s.TLS
+	return s.URL + "/", authority(s), s.TLS
 }
 
-func serveH2(t testing.TB, h http.Handler) Question {
-	url, client, _ := secretServer(t, h, true)
-	return Question{URL: url, Protocol: HTTP2, TLS: client}
+// authority is who signed the certificate of a server.
+func authority(s *httptest.Server) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 }
 
-func serveH3(t testing.TB, h http.Handler) Question {
-	_, client, own := secretServer(t, h, false) // for its certificate
+func serveH2(t testing.TB, h http.Handler) asking {
+	url, ca, _ := secretServer(t, h, true)
+	return asking{URL: url, HTTP: "2", CA: ca}
+}
+
+func serveH3(t testing.TB, h http.Handler) asking {
+	_, ca, own := secretServer(t, h, false) // for its certificate
 	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
@@ -69,20 +78,20 @@ func serveH3(t testing.TB, h http.Handler) Question {
 	var group sync.WaitGroup
 	group.Go(func() { s.Serve(socket) })
 	t.Cleanup(func() { s.Close(); socket.Close(); group.Wait() })
-	return Question{URL: "https://" + socket.LocalAddr().String() + "/", Protocol: HTTP3, TLS: client}
+	return asking{URL: "https://" + socket.LocalAddr().String() + "/", HTTP: "3", CA: ca}
 }
 
-func serveFCGI(t testing.TB, h http.Handler) Question {
+func serveFCGI(t testing.TB, h http.Handler) asking {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
 	go fcgi.Serve(l, h)
-	return Question{URL: "fcgi://" + l.Addr().String() + "/"}
+	return asking{URL: "fcgi://" + l.Addr().String() + "/"}
 }
 
-func serveFCGIUnix(t testing.TB, h http.Handler) Question {
+func serveFCGIUnix(t testing.TB, h http.Handler) asking {
 	dir, err := os.MkdirTemp("", "fair")
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +103,7 @@ func serveFCGIUnix(t testing.TB, h http.Handler) Question {
 	}
 	t.Cleanup(func() { l.Close(); os.RemoveAll(dir) })
 	go fcgi.Serve(l, h)
-	return Question{URL: "fcgi+unix://" + path + ":/"}
+	return asking{URL: "fcgi+unix://" + path + ":/"}
 }
 
 // hello answers 12 bytes, and 404 for all paths but /.
@@ -192,13 +201,13 @@ func TestAcrossProtocols(t *testing.T) {
 	t.Parallel()
 	one := httptest.NewServer(http.HandlerFunc(hello))
 	defer one.Close()
-	ref := ask(t, Question{URL: one.URL, Times: 3})
+	ref := ask(t, asking{URL: one.URL, Times: 3})
 	for _, p := range spokens {
 		q := p.start(t, http.HandlerFunc(hello))
 		q.Times, q.Brief = 3, true
 		a := ask(t, q)
 		var want []string
-		if q.TLS != nil {
+		if q.CA != "" {
 			want = append(want, "tls")
 		}
 		if got := broken(ref, a, "version"); !slices.Equal(got, want) {
@@ -231,15 +240,15 @@ func TestCodedAnswer(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			q := p.start(t, handler)
-			q.Method, q.Path, q.Body, q.UserAgent = "POST", "/p?q=1", long, "dyno/0"
-			q.Header, q.Times, q.KeepAlive = []Field{{"X-A", "1"}}, 4, 5
+			q.Method, q.Path, q.Body = "POST", "/p?q=1", long
+			q.Header, q.Times, q.KeepAlive = []proto.Field{{Name: "X-A", Value: "1"}}, 4, 5
 			q.URL = strings.Replace(q.URL, "://127", "://u:p@127", 1)
 			basic := "Basic dTpw"
 			if strings.Contains(q.URL, "unix") {
 				basic = ""
 			}
 			a := ask(t, q)
-			start := fmt.Sprintf("POST /p?q=1 %s dyno/0 1 %s\n", a.Authority, basic)
+			start := fmt.Sprintf("POST /p?q=1 %s %s 1 %s\n", a.Authority, loadplan.UserAgent, basic)
 			if !strings.HasPrefix(a.BodyStart, start) || a.BodyBytes.Min != int64(len(start)+len(long)) {
 				t.Errorf("the body has %v bytes: %.100q, want %q", a.BodyBytes, a.BodyStart, start)
 			}
@@ -251,8 +260,8 @@ func TestCodedAnswer(t *testing.T) {
 			if k := *a.Kept; k != (Kept{5, 5, EndAsked}) && (k.End != EndTime || k.Asked != 5 || k.Served < 1) {
 				t.Errorf("kept %+v", k)
 			}
-			if (q.TLS != nil) != (a.TLS != nil) || a.TLS != nil &&
-				(a.TLS.ALPN != q.Protocol || a.TLS.Key != "RSA 2048") {
+			if (q.CA != "") != (a.TLS != nil) || a.TLS != nil &&
+				(a.TLS.ALPN != "h"+q.HTTP || a.TLS.Key != "RSA 2048") {
 				t.Errorf("TLS: %+v", a.TLS)
 			}
 		})
@@ -351,7 +360,7 @@ func TestCodedKept(t *testing.T) {
 	once := serve(t, func(c net.Conn, r *bufio.Reader) { // a FastCGI application for one request
 		fcgi.Serve(&oneConn{c: c}, http.HandlerFunc(hello))
 	})
-	q = Question{URL: strings.Replace(once, "http", "fcgi", 1), Times: 2, KeepAlive: 9, Brief: true}
+	q = asking{URL: strings.Replace(once, "http", "fcgi", 1), Times: 2, KeepAlive: 9, Brief: true}
 	if a := ask(t, q); *a.Kept != (Kept{9, 9, EndAsked}) {
 		t.Errorf("%+v", *a.Kept)
 	}
@@ -459,7 +468,7 @@ func TestCodedBad(t *testing.T) {
 			t.Parallel()
 			url := strings.Replace(serve(t, c.live), "http", c.scheme, 1)
 			ask := func(timeout time.Duration) error {
-				_, err := Ask(context.Background(), Question{URL: url, Timeout: timeout})
+				_, err := Ask(context.Background(), asking{URL: url, Timeout: timeout}.question())
 				if err == nil || !strings.Contains(err.Error(), c.want) ||
 					!strings.Contains(err.Error(), url+" over ") {
 					return fmt.Errorf("error %v, want %q", err, c.want)
@@ -485,7 +494,7 @@ func TestCodedAborts(t *testing.T) {
 			http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}))
-		if _, err := Ask(context.Background(), q); err == nil || !strings.Contains(err.Error(), "reset") {
+		if _, err := Ask(context.Background(), q.question()); err == nil || !strings.Contains(err.Error(), "reset") {
 			t.Errorf("%s, truncated: %v", p.name, err)
 		}
 	}
@@ -494,7 +503,7 @@ func TestCodedAborts(t *testing.T) {
 		q := p.start(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
 		tryTimeouts(t, func(timeout time.Duration) error {
 			q.Timeout = timeout
-			if _, err := Ask(context.Background(), q); err == nil ||
+			if _, err := Ask(context.Background(), q.question()); err == nil ||
 				!strings.Contains(err.Error(), fmt.Sprintf("no answer within %v", timeout)) {
 				return fmt.Errorf("%s, slow: %v", p.name, err)
 			}
@@ -504,7 +513,7 @@ func TestCodedAborts(t *testing.T) {
 		tryTimeouts(t, func(timeout time.Duration) error {
 			ctx, cancel := context.WithTimeout(context.Background(), timeout)
 			defer cancel()
-			if _, err := Ask(ctx, q); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := Ask(ctx, q.question()); !errors.Is(err, context.DeadlineExceeded) {
 				return fmt.Errorf("%s, slow: %v", p.name, err)
 			}
 			return nil
@@ -516,7 +525,7 @@ func TestCodedAborts(t *testing.T) {
 // A handshake that is refused says why.
 func TestCodedHandshakes(t *testing.T) {
 	h := http.HandlerFunc(hello)
-	url, client, _ := secretServer(t, h, false)
+	url, ca, _ := secretServer(t, h, false)
 	nobody, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
@@ -526,25 +535,40 @@ func TestCodedHandshakes(t *testing.T) {
 	h2, h3 := serveH2(t, h), serveH3(t, h)
 	for _, c := range []struct {
 		name string
-		q    Question
+		q    asking
 		want string
 	}{
-		{"no HTTP/2", Question{URL: url, Protocol: HTTP2, TLS: client}, "protocol"},
-		{"certificate of HTTP/2", Question{URL: h2.URL, Protocol: HTTP2}, "certificate"},
-		{"certificate of HTTP/3", Question{URL: h3.URL, Protocol: HTTP3}, "certificate"},
-		{"nobody", Question{URL: "https://" + gone + "/", Protocol: HTTP3, TLS: client},
+		{"no HTTP/2", asking{URL: url, HTTP: "2", CA: ca}, "protocol"},
+		{"certificate of HTTP/2", asking{URL: h2.URL, HTTP: "2"}, "certificate"},
+		{"certificate of HTTP/3", asking{URL: h3.URL, HTTP: "3"}, "certificate"},
+		{"nobody", asking{URL: "https://" + gone + "/", HTTP: "3", CA: ca},
 			"cannot connect"},
-		{"no TLS", Question{URL: "http://" + gone + "/", Protocol: HTTP3}, "always over TLS"},
-		{"two protocols", Question{URL: "fcgi://" + gone + "/", Protocol: HTTP2}, "scheme"},
-		{"no FastCGI", Question{URL: "http://" + gone + "/", Protocol: FastCGI}, "scheme"},
-		{"no protocol", Question{URL: "http://" + gone + "/", Protocol: "h4"}, "is not h2, h3"},
-		{"a field of HTTP/1", Question{URL: "h2c://" + gone + "/",
-			Header: []Field{{"Connection", "close"}}}, "cannot ask"},
-		{"no port", Question{URL: "fcgi://127.0.0.1/"}, "write fcgi://127.0.0.1:9000"},
+		{"no TLS", asking{URL: "http://" + gone + "/", HTTP: "3"}, "always over TLS"},
+		{"two protocols", asking{URL: "fcgi://" + gone + "/", HTTP: "2"}, "is FastCGI and not HTTP/2"},
+		{"no protocol", asking{URL: "http://" + gone + "/", HTTP: "4"}, `"4" is not auto, 1.0`},
+		{"a field of HTTP/1", asking{URL: "h2c://" + gone + "/",
+			Header: []proto.Field{{Name: "Connection", Value: "close"}}}, "cannot ask"},
 	} {
 		c.q.Timeout = time.Minute // nobody waits for it: each of them is refused
-		if _, err := Ask(context.Background(), c.q); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Ask(context.Background(), c.q.question()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
+	}
+}
+
+// A name of which one address is silent is asked at the other, with HTTP/3 too.
+func TestAsksBesideASilentAddress(t *testing.T) {
+	t.Parallel()
+	q := serveH3(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	_, port, _ := strings.Cut(strings.TrimSuffix(q.URL, "/"), "127.0.0.1:")
+	silent, err := net.ListenPacket("udp6", "[::1]:"+port)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer silent.Close()
+	q.URL, q.ServerName, q.Timeout, q.Brief = "https://localhost:"+port+"/", "127.0.0.1", time.Hour, true
+	a, err := Ask(t.Context(), q.question())
+	if err != nil || a.Status != http.StatusOK {
+		t.Errorf("%+v, %v", a, err)
 	}
 }

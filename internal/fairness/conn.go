@@ -10,30 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
-	"strings"
-	"sync/atomic"
-	"syscall"
 	"time"
-
-	"dyno/internal/engine/proxyproto"
 )
-
-// http11 is what ALPN calls HTTP/1.1.
-const http11 = "http/1.1"
-
-// A dialer opens connections to one place.
-type dialer struct {
-	place
-	timeout time.Duration
-	tls     *tls.Config
-	alpn    string // what TLS offers
-	proxied string // version of the PROXY protocol's header; "": none is sent
-
-	tried   atomic.Int64 // TCP connects begun, each of which the kernel counts
-	here    bool         // the server is on this machine, as far as can be seen
-	secrecy *Secrecy
-}
 
 // A conn is a connection with the bytes that were read ahead.
 type conn struct {
@@ -44,30 +22,29 @@ type conn struct {
 }
 
 // dial connects for HTTP/1.
-func (d *dialer) dial(ctx context.Context) (*conn, error) {
-	c, err := d.dialStream(ctx)
+func (a *asker) dial(ctx context.Context) (*conn, error) {
+	c, err := a.dialStream(ctx)
 	if err != nil {
 		return nil, err
 	}
 	past := time.Unix(1, 0)
 	forget := context.AfterFunc(ctx, func() { c.SetDeadline(past) })
-	return &conn{c, bufio.NewReaderSize(c, 16<<10), d.timeout, forget}, nil
+	return &conn{c, bufio.NewReaderSize(c, 16<<10), a.timeout(), forget}, nil
 }
 
-// dialStream connects; the first connect decides which of a name's addresses is asked.
-func (d *dialer) dialStream(ctx context.Context) (net.Conn, error) {
-	c, err := d.connect(ctx)
+// timeout is that of an exchange.
+func (a *asker) timeout() time.Duration { return time.Duration(a.q.Way.Timeout) }
+
+// dialStream connects.
+func (a *asker) dialStream(ctx context.Context) (net.Conn, error) {
+	c, err := a.Open(ctx)
 	if err != nil {
 		return nil, connectError(ctx, err)
 	}
-	if d.network == "tcp" {
-		peer, own := c.RemoteAddr().(*net.TCPAddr), c.LocalAddr().(*net.TCPAddr)
-		d.address, d.here = peer.String(), peer.IP.IsLoopback() || peer.IP.Equal(own.IP)
-	} else {
-		d.here = true
-	}
+	peer, is := c.RemoteAddr().(*net.TCPAddr)
+	a.here = !is || peer.IP.IsLoopback() || peer.IP.Equal(c.LocalAddr().(*net.TCPAddr).IP)
 	if s, is := c.(*tls.Conn); is {
-		d.secrecy = describeTLS(s.ConnectionState())
+		a.secrecy = describeTLS(s.ConnectionState())
 	}
 	return c, nil
 }
@@ -78,63 +55,6 @@ func connectError(ctx context.Context, err error) error {
 		return externalEnd(cause)
 	}
 	return fmt.Errorf("cannot connect: %w", err)
-}
-
-func (d *dialer) connect(ctx context.Context) (net.Conn, error) {
-	by := net.Dialer{Timeout: d.timeout, Control: func(network, _ string, _ syscall.RawConn) error {
-		if strings.HasPrefix(network, "tcp") {
-			d.tried.Add(1)
-		}
-		return nil
-	}}
-	c, err := d.dialWith(ctx, &by)
-	if err != nil {
-		return c, err
-	}
-	if err := proxyproto.Send(c, d.proxied); err != nil {
-		c.Close()
-		return nil, err
-	}
-	if !d.secure {
-		return c, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
-	t := tls.Client(c, d.tlsConfig())
-	if err := t.HandshakeContext(ctx); err != nil {
-		c.Close()
-		return nil, err
-	}
-	return t, nil
-}
-
-// dialWith connects to the socket, or to that address of the name which connects first.
-func (d *dialer) dialWith(ctx context.Context, by *net.Dialer) (net.Conn, error) {
-	if d.network != "tcp" {
-		return by.DialContext(ctx, d.network, d.address)
-	}
-	all, err := d.addresses(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return dialFirst(ctx, all, func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
-		return by.DialContext(ctx, d.network, to.String())
-	}, func(c net.Conn) { c.Close() })
-}
-
-// tlsConfig is the configuration of one connection.
-func (d *dialer) tlsConfig() *tls.Config {
-	config := &tls.Config{}
-	if d.tls != nil {
-		config = d.tls.Clone()
-	}
-	if config.ServerName == "" {
-		config.ServerName = d.host
-	}
-	if len(config.NextProtos) == 0 || d.alpn != http11 {
-		config.NextProtos = []string{d.alpn}
-	}
-	return config
 }
 
 func (c *conn) close() {

@@ -31,40 +31,29 @@
 //	aspect.go           aspects of answers: header, body, gzip, connections
 //	coded.go            asks by the engine's codecs: HTTP/2, HTTP/3, FastCGI
 //	compare.go          compares answers: a table, violations, what would allow them
-//	conn.go             connections for the questions, TLS included
+//	conn.go             connections of HTTP/1, and what TLS settled on
 //	fairness.go         Question and Answer
 //	line.go             a line to a server, of TCP or QUIC
 //	opens.go            does a request open a connection to an upstream?
 //	opens_linux.go      counts of connections from the kernel; opens_other.go
 //	protocolaspect.go   aspects of the protocol: interim responses, framing, trailer, TLS
-//	race.go             which address of a name answers
-//	request.go          URLs, and a request as bytes
+//	request.go          a request as bytes
 //	response.go         reads a response of HTTP/1
 //	tally.go            sums up all answers of a server
 package fairness
 
 import (
-	"crypto/tls"
-	"time"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
 )
 
 // A Question is what one server is to be asked: the request of the load, as the
 // load sends it.
 type Question struct {
-	// URL is http://, https://, h2c://, fcgi://, http+unix:///path/to.sock:/uri or fcgi+unix://.
-	URL       string
-	Method    string  // "": GET
-	Path      string  // with the query, as it goes on the wire; "": the URL's
-	Header    []Field // in this order, after Host and User-Agent, unless they are in it
-	Body      []byte
-	UserAgent string // "dyno/VERSION"; "": none is sent
-
-	// Protocol is HTTP2, HTTP3 (with https:// only) or FastCGI; "": the one that the URL names, which
-	// for http://, https:// and http+unix:// is HTTP/1.
-	Protocol string
-
-	HTTP10 bool // say HTTP/1.0, as ab does
-	Close  bool // each request is its connection's last, and says so unless HTTP10 says it
+	// Way is how the load's connections are made, and what is spoken on them. Its Timeout is that of
+	// a connect and of an exchange. If it lets the server choose a protocol, HTTP/1.1 is spoken.
+	Way     loadplan.Way
+	Request proto.Request
 
 	Times     int // exchanges on fresh connections; 0: 20
 	KeepAlive int // exchanges on one connection, 10,000 at most; 0: as many as Times
@@ -76,21 +65,7 @@ type Question struct {
 
 	Contains string // what each body should contain; Answer.Lacks counts those that do not
 
-	ProxyProtocol string // version of the header that connections begin with; "": none
-
-	Timeout time.Duration // of a connect and of an exchange; 0: 5 s
-	TLS     *tls.Config   `json:"-"` // nil: the system's roots and the URL's host
 }
-
-// The protocols of a Question besides HTTP/1.
-const (
-	HTTP2   = "h2"
-	HTTP3   = "h3"
-	FastCGI = "fastcgi"
-)
-
-// A Field is one header line to send.
-type Field struct{ Name, Value string }
 
 // An Answer is what one server did with a Question. Where exchanges differed it
 // is the first one's, and Varies says so.

@@ -87,7 +87,7 @@ func FuzzResponse(f *testing.F) {
 		if total >= len(r.head) {
 			t.Fatalf("%d bytes of fields in a head of %d", total, len(r.head))
 		}
-		tally := newTally(place{authority: "a:1"}, "")
+		tally := newTally(&Question{Request: proto.Request{Authority: "a:1"}})
 		tally.addResponse(r)
 		tally.addResponse(r)
 		if a := tally.finishAnswer(); a.Varies != nil || Differences(a, a) != nil {

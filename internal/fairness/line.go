@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"dyno/internal/engine/h3"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/transport"
 )
 
 // A line carries a codec's bytes both ways at once: a server may answer while it still reads, and
@@ -96,7 +96,7 @@ func (l *streamLine) close() {
 type quicLine struct {
 	ring    *h3.Ring
 	free    func()
-	to      netip.AddrPort
+	to      ring.Addr
 	secrecy atomic.Pointer[Secrecy]
 	fd      int
 	sent    bool // which is to be reported
@@ -104,37 +104,35 @@ type quicLine struct {
 
 // dialQUIC connects to that address of the name which answers first, and to that one from then on.
 func (a *asker) dialQUIC(ctx context.Context) (*quicLine, error) {
-	all, err := a.addresses(ctx)
+	within, cancel := context.WithTimeout(ctx, a.timeout())
+	defer cancel()
+	all, err := a.Addresses(within)
 	if err != nil {
 		return nil, connectError(ctx, err)
 	}
-	l, err := dialFirst(ctx, all, a.dialQUICTo, func(l *quicLine) { l.close() })
+	l, err := transport.First(ctx, all, a.dialQUICTo, func(l *quicLine) { l.close() })
 	if err != nil {
 		return nil, connectError(ctx, err)
 	}
-	a.address, a.here, a.secrecy = l.to.String(), l.to.Addr().IsLoopback(), l.secrecy.Load()
+	a.Keep(l.to)
+	a.here, a.secrecy = l.to.TCP.Addr().IsLoopback(), l.secrecy.Load()
 	return l, nil
 }
 
 // dialQUICTo connects to an address.
-func (a *asker) dialQUICTo(ctx context.Context, to netip.AddrPort) (*quicLine, error) {
+func (a *asker) dialQUICTo(ctx context.Context, to ring.Addr) (*quicLine, error) {
 	l := &quicLine{to: to}
-	o := a.codecs.quic
-	o.TLS = a.tlsConfig()
-	before := o.TLS.VerifyConnection
+	o := a.HTTP3()
 	o.TLS.VerifyConnection = func(s tls.ConnectionState) error {
 		l.secrecy.Store(describeTLS(s))
-		if before != nil {
-			return before(s)
-		}
 		return nil
 	}
 	var err error
-	l.ring, l.free, err = h3.Open(o, a.codecs.reqs, wanted, []ring.Addr{{TCP: to}})
+	l.ring, l.free, err = h3.Open(o, a.codecs.reqs, wanted, []ring.Addr{to})
 	if err != nil {
 		return nil, err
 	}
-	if err := l.connect(ctx, a.timeout); err != nil {
+	if err := l.connect(ctx, a.timeout()); err != nil {
 		l.free()
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func (a *asker) countBatch(ctx context.Context, s *session) (count, error) {
 // othersOpens is how many connections this machine opened, those of a apart.
 func (a *asker) othersOpens() (int64, error) {
 	n, err := activeOpens()
-	return n - a.tried.Load(), err
+	return n - a.Begun(), err
 }
 
 // exchangeAgain makes one exchange on *s, or on another if the server closed that one.

@@ -17,7 +17,7 @@ import (
 )
 
 // counted asks until no other program hides what was counted.
-func counted(t *testing.T, q Question) (*Answer, float64) {
+func counted(t *testing.T, q asking) (*Answer, float64) {
 	t.Helper()
 	for range 10 {
 		a := ask(t, q)
@@ -51,7 +51,7 @@ func TestOpens(t *testing.T) {
 		connects int
 		then     life
 	}{{0, keeps}, {1, keeps}, {2, keeps}, {0, nil}, {1, nil}} {
-		_, n := counted(t, Question{URL: serve(t, proxying(upstream, c.connects, c.then))})
+		_, n := counted(t, asking{URL: serve(t, proxying(upstream, c.connects, c.then))})
 		// Other programs may add some; a proxy cannot have had fewer.
 		if want := float64(c.connects); n < want || n >= want+surely {
 			t.Errorf("%v connects counted, made were %v; kept %v", n, want, c.then != nil)
@@ -195,11 +195,10 @@ func TestNginx(t *testing.T) {
 	}))
 	defer upstream.Close()
 	dir := startNginx(t, strings.TrimPrefix(upstream.URL, "http://"))
-	at := func(name string) Question {
-		return Question{URL: "http+unix://" + filepath.Join(dir, name) + ":/", UserAgent: "dyno/0",
-			KeepAlive: 200}
+	at := func(name string) asking {
+		return asking{URL: "http+unix://" + filepath.Join(dir, name) + ":/", KeepAlive: 200}
 	}
-	direct, n := counted(t, Question{URL: upstream.URL, UserAgent: "dyno/0", KeepAlive: 200})
+	direct, n := counted(t, asking{URL: upstream.URL, KeepAlive: 200})
 	if n >= surely {
 		t.Errorf("the Go server opened %v connections for each exchange", n)
 	}
@@ -233,7 +232,7 @@ func TestNginxRedirects(t *testing.T) {
 	t.Parallel()
 	dir := startNginx(t, "127.0.0.1:1")
 	at := func(name string) *Answer {
-		q := Question{URL: "http+unix://" + filepath.Join(dir, name) + ":/", KeepAlive: 200, Brief: true}
+		q := asking{URL: "http+unix://" + filepath.Join(dir, name) + ":/", KeepAlive: 200, Brief: true}
 		a := ask(t, q)
 		for try := 1; try < 10 && a.Kept.End == EndTime; try++ { // it has a second; a busy machine may need more
 			t.Logf("try %d: %+v", try, *a.Kept)

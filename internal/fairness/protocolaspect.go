@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"dyno/internal/engine/loadplan"
 )
 
 // The aspects that depend on the protocol. What one side's protocol does not have is not compared,
@@ -12,12 +14,12 @@ import (
 
 // hasLines reports whether an answer came in HTTP/1, whose header is lines.
 func (a *Answer) hasLines() bool {
-	return !a.isCompressed() && a.Version != protocolNames[FastCGI]
+	return !a.isCompressed() && a.Version != protocolNames[loadplan.FastCGI]
 }
 
 // isCompressed reports whether an answer came in HTTP/2 or HTTP/3, which compress headers.
 func (a *Answer) isCompressed() bool {
-	return a.Version == protocolNames[HTTP2] || a.Version == protocolNames[HTTP3]
+	return a.Version == protocolNames[loadplan.HTTP2] || a.Version == protocolNames[loadplan.HTTP3]
 }
 
 // hops are the header fields that are about a connection of HTTP/1, and that HTTP/2 and HTTP/3 do

@@ -3,6 +3,7 @@ package fairness
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/requests"
 )
 
 // A life is what a test's server does with one connection.
@@ -85,9 +90,48 @@ func mute(s string) life {
 	}
 }
 
-func ask(t testing.TB, q Question) *Answer {
+// An asking is a Question as tests write it: what is not said is as in a load of that URL.
+type asking struct {
+	URL, Method, Path string
+	HTTP              string // as a plan has it; "": what the URL says, or else 1.1
+	Header            []proto.Field
+	Body              []byte
+	Close, Brief      bool
+	Times, KeepAlive  int
+	Timeout           time.Duration
+	CA                string // who signed the server's certificate
+	ServerName        string
+	Insecure          bool
+	ProxyProtocol     string
+}
+
+func (q asking) question() Question {
+	u, err := requests.Parse(q.URL)
+	if err != nil {
+		panic(err) // a test's own
+	}
+	p := loadplan.DefaultPlan()
+	p.Target, p.ProxyProtocol, p.Timeout = u.Target, q.ProxyProtocol, loadplan.Seconds(cmp.Or(q.Timeout, 5*time.Second))
+	if u.Target.TLS {
+		p.TLS = loadplan.TLS{CA: q.CA, ServerName: q.ServerName, Insecure: q.Insecure}
+	}
+	if p.HTTP = q.HTTP; p.HTTP == "" {
+		p.HTTP = loadplan.Auto
+	}
+	if q.Close {
+		p.Reconnect = 1
+	}
+	r := proto.Request{Method: cmp.Or(q.Method, "GET"), Authority: u.Authority, Path: cmp.Or(q.Path, u.Path),
+		Header: q.Header, Body: q.Body}
+	if u.Basic != "" {
+		r.Header = append([]proto.Field{{Name: "Authorization", Value: u.Basic}}, r.Header...)
+	}
+	return Question{Way: p.Way(), Request: r, Times: q.Times, KeepAlive: q.KeepAlive, Brief: q.Brief}
+}
+
+func ask(t testing.TB, q asking) *Answer {
 	t.Helper()
-	a, err := Ask(context.Background(), q)
+	a, err := Ask(context.Background(), q.question())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 
 // A answerTally compares the responses of one server with the first of them.
 type answerTally struct {
-	place
 	answer *Answer
 	wanted []byte            // in each body
 	fields map[string]string // of the first, by lower-case name
@@ -26,11 +25,10 @@ type answerTally struct {
 // maxBodies bounds how many different bodies are remembered.
 const maxBodies = 64
 
-func newTally(to place, wanted string) *answerTally {
+func newTally(q *Question) *answerTally {
 	return &answerTally{
-		place:  to,
-		wanted: []byte(wanted),
-		answer: &Answer{URL: to.shown, Authority: to.authority},
+		wanted: []byte(q.Contains),
+		answer: &Answer{URL: q.Way.Target.URL, Authority: q.Request.Authority},
 		varies: map[string]bool{}, status: map[int]int{}, bodies: map[[32]byte]bool{},
 	}
 }
@@ -139,10 +137,10 @@ func (t *answerTally) noteDifferences(r *response, body bool) {
 // bodyDigest is a body's SHA-256, with HOST where it names the server's own address:
 // variants have different ports, and that alone is no difference.
 func (t *answerTally) bodyDigest(body []byte) [32]byte {
-	if !bytes.Contains(body, []byte(t.authority)) {
+	if !bytes.Contains(body, []byte(t.answer.Authority)) {
 		return sha256.Sum256(body)
 	}
-	return sha256.Sum256([]byte(neutralText(string(body), t.authority)))
+	return sha256.Sum256([]byte(neutralText(string(body), t.answer.Authority)))
 }
 
 // neutralText is s with HOST for an authority that has a port. Without one it may

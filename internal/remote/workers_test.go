@@ -96,7 +96,8 @@ func TestWork(t *testing.T) {
 	if last := said[len(said)-1].Result; last == nil || last.Ended != "interrupted" {
 		t.Errorf("left alone at the barrier: %+v", last)
 	}
-	q := fairness.Question{URL: s.URL, Path: "/b", Times: 2, Brief: true}
+	asked := planOf(t, s.URL+"/b")
+	q := fairness.Question{Way: asked.Way(), Request: asked.Requests[0].Request, Times: 2, Brief: true}
 	said = talk(t, task{Ask: &q}, never)
 	there, err := fairness.Ask(t.Context(), q)
 	if err != nil || len(said) != 1 || len(fairness.Differences(there, said[0].Answer)) > 0 ||

@@ -39,7 +39,7 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 	defer stop()
 	for _, port := range s.otherPorts(a) {
 		other := a.onPort(port)
-		client := other.newClient()
+		client := r.newClient(other)
 		err := r.tryOnce(ctx, client, other)
 		client.CloseIdleConnections()
 		// An answer that does not come in time does not refute an earlier one.
@@ -59,7 +59,7 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 
 // otherPorts are the ports on which the process listens; none if the right one is among them.
 func (s *astray) otherPorts(a address) []int {
-	wanted, all := a.portNumber(), s.listens()
+	wanted, all := int(a.Port), s.listens()
 	if wanted == 0 || slices.Contains(all, wanted) {
 		return nil
 	}
@@ -68,10 +68,9 @@ func (s *astray) otherPorts(a address) []int {
 
 // onPort is the same address on another port.
 func (a address) onPort(port int) address {
-	host, _, _ := net.SplitHostPort(a.address)
-	a.address = net.JoinHostPort(host, strconv.Itoa(port))
+	a.Port = uint16(port)
 	if u, err := url.Parse(a.url); err == nil {
-		u.Host = a.address
+		u.Host = net.JoinHostPort(a.Host, strconv.Itoa(port))
 		a.url = u.String()
 	}
 	return a

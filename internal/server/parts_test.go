@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proxyproto"
 	"dyno/internal/engine/proxyproto/proxytest"
 )
@@ -107,23 +108,23 @@ func TestClaimsPort(t *testing.T) {
 func TestReadyAddress(t *testing.T) {
 	tests := []struct {
 		url  string
-		want address // none: an error
+		to   loadplan.Target // but for its URL
+		want string          // what is asked for; "": an error
 	}{
-		{"http://127.0.0.1:81/a?b", address{"tcp", "127.0.0.1:81", "http://127.0.0.1:81/a?b", "", "v1"}},
-		{"http://[::1]/", address{"tcp", "[::1]:80", "http://[::1]/", "", "v1"}},
-		{"https://localhost", address{"tcp", "localhost:443", "https://localhost", "", "v1"}},
-		{"http+unix:///a/b.sock:/c?d=:/", address{"unix", "/a/b.sock", "http://localhost/c?d=:/", "", "v1"}},
-		{"http+unix:///a.sock", address{"unix", "/a.sock", "http://localhost/", "", "v1"}},
-		{"http+unix://a.sock:/", address{}}, {"fcgi://x/", address{}}, {"ftp+unix:///a", address{}},
-		{"h2c://h/a", address{"tcp", "h:80", "http://h/a", "h2c", "v1"}},
-		{"fcgi://h:9/a", address{"tcp", "h:9", "http://h:9/a", "fcgi", "v1"}},
-		{"fcgi+unix:///a.sock:/x", address{"unix", "/a.sock", "http://localhost/x", "fcgi", "v1"}},
-		{"http:///", address{}},
-		{"http://[/", address{}}, {"", address{}},
+		{"http://127.0.0.1:81/a?b", loadplan.Target{Host: "127.0.0.1", Port: 81}, "http://127.0.0.1:81/a?b"},
+		{"http://[::1]/", loadplan.Target{Host: "::1", Port: 80}, "http://[::1]/"},
+		{"https://localhost", loadplan.Target{Host: "localhost", Port: 443, TLS: true}, "https://localhost/"},
+		{"http+unix:///a/b.sock:/c?d=:/", loadplan.Target{Unix: "/a/b.sock"}, "http://localhost/c?d=:/"},
+		{"http+unix:///a.sock", loadplan.Target{Unix: "/a.sock"}, "http://localhost/"},
+		{"h2c://h/a", loadplan.Target{Host: "h", Port: 80, H2C: true}, "http://h/a"},
+		{"fcgi://h:9/a", loadplan.Target{Host: "h", Port: 9, FastCGI: true}, "http://h:9/a"},
+		{"fcgi+unix:///a.sock:/x", loadplan.Target{Unix: "/a.sock", FastCGI: true}, "http://localhost/x"},
+		{url: "http+unix://a.sock:/"}, {url: "fcgi://x/"}, {url: "ftp+unix:///a"}, {url: "http:///"}, {url: "http://[/"}, {url: ""},
 	}
 	for _, test := range tests {
-		got, err := Ready{URL: test.url, ProxyProtocol: "v1"}.splitURL()
-		if got != test.want || (err == nil) != (test.want != address{}) {
+		got, err := Ready{URL: test.url}.address()
+		got.URL = ""
+		if got != (address{test.to, test.want}) || (err == nil) != (test.want != "") {
 			t.Errorf("%q: %+v %v", test.url, got, err)
 		}
 	}
@@ -181,13 +182,13 @@ func TestAstray(t *testing.T) {
 	}))
 	defer served.Close()
 	address := func(url string) address {
-		a, err := Ready{URL: url}.splitURL()
+		a, err := Ready{URL: url}.address()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return a
 	}
-	there, wanted, silent := address(served.URL).portNumber(), freePort(t), freePort(t)
+	there, wanted, silent := int(address(served.URL).Port), freePort(t), freePort(t)
 	long := time.Now().Add(-2 * elsewhereTime)
 	for name, test := range map[string]struct {
 		path    string
@@ -209,11 +210,11 @@ func TestAstray(t *testing.T) {
 		for range busyTries {
 			s = astray{witness: witness{listens: func() []int { return test.ports }}, since: test.since}
 			sure = s.isSure(t.Context(), Ready{}, a)
-			if sure == test.sure && s.at.portNumber() == test.instead {
+			if sure == test.sure && int(s.at.Port) == test.instead {
 				break
 			}
 		}
-		if sure != test.sure || s.at.portNumber() != test.instead || s.looked.IsZero() {
+		if sure != test.sure || int(s.at.Port) != test.instead || s.looked.IsZero() {
 			t.Errorf("%s: %v, %v, looked at %v", name, sure, s.at, s.looked)
 		}
 		s.looked = time.Now().Add(time.Hour) // however long a busy machine takes for the next line
@@ -233,9 +234,9 @@ func TestAstrayIsBusy(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	wanted := address{network: "tcp", address: "127.0.0.1:1", url: "http://127.0.0.1:1/"}
+	wanted := address{loadplan.Target{Host: "127.0.0.1", Port: 1}, "http://127.0.0.1:1/"}
 	there := wanted.onPort(server.Listener.Addr().(*net.TCPAddr).Port)
-	w := witness{listens: func() []int { return []int{there.portNumber()} }}
+	w := witness{listens: func() []int { return []int{int(there.Port)} }}
 	long := time.Now().Add(-2 * elsewhereTime)
 	stranger := astray{witness: w}
 	if stranger.isSure(t.Context(), Ready{}, wanted); stranger.at != (address{}) {
@@ -309,7 +310,9 @@ func TestReadyProxied(t *testing.T) {
 		l := proxytest.Wrap(t, s.Listener, proxyproto.V1)
 		s.Listener = l
 		start(s)
-		r, err := Ready{URL: s.URL, ProxyProtocol: proxyproto.V1}.withDefaults()
+		var way loadplan.Way
+		way.ProxyProtocol = proxyproto.V1
+		r, err := Ready{URL: s.URL, Way: way}.withDefaults()
 		if err != nil {
 			t.Fatal(err)
 		}

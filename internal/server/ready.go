@@ -1,9 +1,7 @@
 package server
 
 import (
-	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/engine/proxyproto"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/requests"
+	"dyno/internal/engine/transport"
 )
 
 // Limits of waiting for a server.
@@ -40,74 +40,62 @@ type Ready struct {
 	Statuses []int         // of which the answer must have one; empty: any 2xx
 	Header   http.Header   // of the request; Host too
 	Timeout  time.Duration // 0 means DefaultReadyTimeout
-	// ProxyProtocol is the version of the header that connections begin with; "": none.
-	ProxyProtocol string
+	// Way is how connections are made, but for where they lead and what is spoken: a load's.
+	Way loadplan.Way
 }
 
 func (r Ready) withDefaults() (Ready, error) {
 	if r.Timeout == 0 {
 		r.Timeout = DefaultReadyTimeout
 	}
-	_, err := r.splitURL()
+	_, err := r.address()
 	return r, err
 }
 
 // address is where the request goes.
 type address struct {
-	network, address, url string
-	speaks                string // "h2c", "fcgi", or "" for HTTP/1.1
-	proxied               string // Ready.ProxyProtocol
+	loadplan.Target
+	url string // of the request, as net/http has it
 }
 
-// splitURL splits the URL into where to connect and what to ask for there.
-func (r Ready) splitURL() (address, error) {
-	scheme, rest, _ := strings.Cut(r.URL, "://")
-	if protocol, unix := strings.CutSuffix(scheme, "+unix"); unix {
-		socket, uri, found := strings.Cut(rest, ":/")
-		if !strings.HasPrefix(socket, "/") || protocol != "http" && protocol != "fcgi" {
-			return address{}, fmt.Errorf(
-				"ready URL %q: write http+unix:///path/to.sock:/uri or fcgi+unix://", r.URL)
-		}
-		if !found {
-			uri = ""
-		}
-		return address{"unix", socket, "http://localhost/" + uri, strings.TrimPrefix(protocol, "http"),
-			r.ProxyProtocol}, nil
-	}
-	u, err := url.Parse(r.URL)
+// address is where the URL leads.
+func (r Ready) address() (address, error) {
+	u, err := requests.Parse(r.URL)
 	if err != nil {
 		return address{}, fmt.Errorf("ready URL: %w", err)
 	}
-	port, known := map[string]string{"http": "80", "https": "443", "h2c": "80", "fcgi": ""}[u.Scheme]
-	if port = cmp.Or(u.Port(), port); !known || u.Hostname() == "" || port == "" {
-		return address{}, fmt.Errorf("ready URL %q: not http://, https://, h2c://, fcgi:// with a port, "+
-			"http+unix:// or fcgi+unix://", r.URL)
+	scheme := "http://"
+	if u.Target.TLS {
+		scheme = "https://"
 	}
-	a := address{network: "tcp", address: net.JoinHostPort(u.Hostname(), port), url: r.URL,
-		proxied: r.ProxyProtocol}
-	if u.Scheme == "h2c" || u.Scheme == "fcgi" {
-		a.url, a.speaks = "http"+strings.TrimPrefix(r.URL, u.Scheme), u.Scheme
-	}
-	return a, nil
+	return address{u.Target, scheme + u.Authority + u.Path}, nil
 }
 
-// portNumber is 0 for a unix socket.
-func (a address) portNumber() int {
-	_, text, _ := net.SplitHostPort(a.address)
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		return 0
+// connect opens a connection.
+func (r Ready) connect(ctx context.Context, a address) (net.Conn, error) {
+	way := r.Way
+	way.Target, way.Connecting = a.Target, loadplan.Seconds(answerTime)
+	if way.HTTP = loadplan.Auto; a.TLS {
+		way.HTTP, way.TLS.Insecure = "1.1", true // a name proves nothing here
 	}
-	return port
+	d, err := transport.NewDialer(way)
+	if err != nil {
+		return nil, err
+	}
+	return d.Open(ctx)
 }
 
 // isTaken tells whether somebody already listens where the process is to.
 func (r Ready) isTaken() bool {
-	a, err := r.splitURL()
+	a, err := r.address()
 	if err != nil {
 		return false
 	}
-	conn, err := net.DialTimeout(a.network, a.address, time.Second)
+	network, at := "tcp", net.JoinHostPort(a.Host, strconv.Itoa(int(a.Port)))
+	if a.Unix != "" {
+		network, at = "unix", a.Unix
+	}
+	conn, err := net.DialTimeout(network, at, time.Second)
 	if err != nil {
 		return false
 	}
@@ -126,13 +114,13 @@ type witness struct {
 // process gets some time to say that its port is taken; then it is believed to
 // be served by others on purpose, as by a container's daemon.
 func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
-	a, err := r.splitURL()
+	a, err := r.address()
 	if err != nil {
 		return &Failure{Kind: CannotStart, Reason: err.Error()}
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	client := a.newClient()
+	client := r.newClient(a)
 	defer client.CloseIdleConnections()
 	var last error
 	var answered time.Time
@@ -148,13 +136,13 @@ func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
 		if err == nil && answered.IsZero() {
 			answered = time.Now()
 		}
-		if err == nil && (w.owns(a.portNumber()) || time.Since(answered) > settleTime) {
+		if err == nil && (w.owns(int(a.Port)) || time.Since(answered) > settleTime) {
 			return nil
 		}
 		if err != nil && search.isSure(ctx, r, a) {
 			return &Failure{Kind: NotReady, Elsewhere: search.at.url, Reason: fmt.Sprintf(
 				"not ready: nothing answers at %s as it should; the last try: %v", r.URL, last) +
-				portsText([]int{search.at.portNumber()})}
+				portsText([]int{int(search.at.Port)})}
 		}
 		select {
 		case <-ctx.Done():
@@ -169,7 +157,7 @@ func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
 // describeReady says what a server does that is ready.
 func (r Ready) describeReady(a address) string {
 	switch {
-	case a.speaks == "fcgi":
+	case a.FastCGI:
 		return "accept a connection"
 	case len(r.Statuses) == 0:
 		return "answer with a status of 2xx"
@@ -180,28 +168,14 @@ func (r Ready) describeReady(a address) string {
 // tryOnce makes one request. With FastCGI it only connects, because what a request must have
 // depends on the application.
 func (r Ready) tryOnce(ctx context.Context, client *http.Client, a address) error {
-	if a.speaks != "fcgi" {
+	if !a.FastCGI {
 		return r.requestOnce(ctx, client, a.url)
 	}
-	c, err := a.dial(ctx)
+	c, err := r.connect(ctx, a)
 	if err != nil {
 		return err
 	}
 	return c.Close()
-}
-
-// dial connects.
-func (a address) dial(ctx context.Context) (net.Conn, error) {
-	d := net.Dialer{Timeout: answerTime}
-	c, err := d.DialContext(ctx, a.network, a.address)
-	if err != nil {
-		return nil, err
-	}
-	if err := proxyproto.Send(c, a.proxied); err != nil {
-		c.Close()
-		return nil, err
-	}
-	return c, nil
 }
 
 // requestOnce makes one request, and says what is wrong with the answer.
@@ -239,20 +213,19 @@ func (r Ready) requestOnce(ctx context.Context, client *http.Client, to string) 
 
 // newClient asks without proxies, redirects or connections that are kept, and over HTTP/2 only of
 // h2c.
-func (a address) newClient() *http.Client {
+func (r Ready) newClient(a address) *http.Client {
 	protocols := new(http.Protocols)
-	protocols.SetHTTP1(a.speaks == "")
-	protocols.SetUnencryptedHTTP2(a.speaks == "h2c")
+	protocols.SetHTTP1(!a.H2C)
+	protocols.SetUnencryptedHTTP2(a.H2C)
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return r.connect(ctx, a) }
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Protocols:          protocols,
 			DisableKeepAlives:  true,
 			DisableCompression: true,
-			TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, // a name proves nothing here
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return a.dial(ctx)
-			},
+			DialContext:        dial,
+			DialTLSContext:     dial,
 		},
 	}
 }

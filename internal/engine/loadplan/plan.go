@@ -25,6 +25,7 @@
 //	statuses.go         statuses, as people write them: 2xx,404
 //	tls.go              settings of TLS
 //	userstages.go       how many users there are when
+//	way.go              how connections are made, apart from what is sent on them
 //
 // An intended start time is in ns after the start of the load, warm-up included.
 package loadplan

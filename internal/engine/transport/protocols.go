@@ -1,8 +1,10 @@
 // Package transport turns a plan into what its connections need: codecs and addresses.
 //
-// protocols.go chooses the protocols and makes their codecs, with TLS and HTTP/3. resolve.go looks
-// the target up, and spread.go says from which local addresses to connect. What a plan may ask of
-// protocols is in package loadplan, and their codecs are below engine/proto.
+// A load has rings, for which protocols.go chooses the protocols and makes their codecs, with TLS
+// and HTTP/3. Whoever asks the server outside of a load has a Dialer (dialer.go), which tries the
+// addresses of a name side by side (first.go). resolve.go looks the target up, and spread.go says
+// from which local addresses to connect. What a plan may ask of protocols is in package loadplan,
+// and their codecs are below engine/proto.
 package transport
 
 import (
@@ -95,16 +97,24 @@ func NewProtocols(p *loadplan.Plan) (*Protocols, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.TLS.ALPN != "" {
-		s.names = p.TLS.OfferedInOrder(names)
-	}
+	s.names = offerNames(p, config, names)
 	inner := map[string]proto.Protocol{"": protocolOf(p, s.unasked)}
 	for _, name := range s.names {
 		inner[loadplan.ALPNName(name)] = protocolOf(p, name)
-		config.NextProtos = append(config.NextProtos, loadplan.ALPNName(name))
 	}
 	s.Protocol = ptls.Around(inner, config, p.TLS.Resume)
 	return s, nil
+}
+
+// offerNames has TLS offer protocols, in the plan's order, and returns those that it offers.
+func offerNames(p *loadplan.Plan, config *tls.Config, names []string) []string {
+	if p.TLS.ALPN != "" {
+		names = p.TLS.OfferedInOrder(names)
+	}
+	for _, name := range names {
+		config.NextProtos = append(config.NextProtos, loadplan.ALPNName(name))
+	}
+	return names
 }
 
 // protocolOf is the protocol of that name, configured by the plan.
@@ -138,13 +148,18 @@ func (s *Protocols) setHTTP3(p *loadplan.Plan) error {
 	if err != nil {
 		return err
 	}
-	s.HTTP3 = &h3.Options{TLS: config, Resume: p.TLS.Resume,
-		Connecting: time.Duration(p.Connecting), Streams: p.Streams, CloseAfter: p.Reconnect,
-		UserAgent: loadplan.UserAgent, Guest: p.Guest}
+	options := http3Options(p, config)
+	s.HTTP3 = &options
 	s.Protocol = h3.Protocol(*s.HTTP3)
 	s.addNotice("HTTP/3 is spoken by quic-go, on goroutines of its own: a request takes about five " +
 		"times the CPU time of HTTP/2, and what goroutines wait for a CPU is in the latency")
 	return nil
+}
+
+// http3Options are those of HTTP/3 with a configuration of TLS.
+func http3Options(p *loadplan.Plan, config *tls.Config) h3.Options {
+	return h3.Options{TLS: config, Resume: p.TLS.Resume, Connecting: time.Duration(p.Connecting),
+		Streams: p.Streams, CloseAfter: p.Reconnect, UserAgent: loadplan.UserAgent, Guest: p.Guest}
 }
 
 // logKeys has the secrets of every TLS session written to a file, and adds a notice.

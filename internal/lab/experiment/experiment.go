@@ -249,6 +249,12 @@ type Level struct {
 	ProxyProtocol string `json:"proxy_protocol,omitempty"` // version; "": none
 }
 
+// Direct is l with connections that lead straight to the server, and begin with a request.
+func (l Level) Direct() Level {
+	l.ProxyProtocol = ""
+	return l
+}
+
 // IsOpen reports whether requests have intended start times of their own.
 func (l Level) IsOpen() bool { return l.Rate > 0 || l.Share > 0 }
 

@@ -22,6 +22,13 @@ func (l Level) SetPlan(p *loadplan.Plan) error {
 	return keys.SetPlan(p, "level", l, Default[Level]())
 }
 
+// Way is how the connections of a level are made.
+func (l Level) Way() (loadplan.Way, error) {
+	p := loadplan.DefaultPlan()
+	err := l.SetPlan(&p)
+	return p.Way(), err
+}
+
 // SetPlan sets in a plan what the workload says of its settings.
 func (w Workload) SetPlan(p *loadplan.Plan) error {
 	return keys.SetPlan(p, "workload", w, Workload{})

@@ -65,8 +65,8 @@ func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float
 	if err != nil {
 		panic(err) // it is a constant
 	}
-	// The null server knows no PROXY protocol, whose header is a matter of connections.
-	l.Requests, l.ProxyProtocol = 0, ""
+	l = l.Direct() // the null server knows nothing of proxies
+	l.Requests = 0
 	stand, err := r.Start(ctx, Setting{Variant: experiment.Expand(e)[0], Level: l,
 		Trial: lab.FileName("ceiling", l.Name), Aside: true})
 	if err != nil {

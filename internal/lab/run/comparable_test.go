@@ -38,7 +38,7 @@ func TestNothingLeft(t *testing.T) {
 		"unlike": {two, func(b *bench, l *Lab) {
 			l.Ask = func(ctx context.Context, q fairness.Question) (*fairness.Answer, error) {
 				a, err := b.ask(ctx, q)
-				if strings.Contains(q.URL, "other") {
+				if strings.Contains(q.Way.Target.URL, "other") {
 					a.Header = append(a.Header, fairness.Line{Name: "ETag", Value: `"1"`, Bytes: 9})
 				}
 				return a, err

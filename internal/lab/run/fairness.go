@@ -170,7 +170,7 @@ func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe
 	if err != nil {
 		return nil, nil, err
 	}
-	q, err := firstQuestion(p, r.Version)
+	q, err := firstQuestion(p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -192,7 +192,7 @@ func (r *running) workload(a *arm) experiment.Workload {
 
 // firstQuestion is the first request of a plan, as a question for the check; with the first row and
 // values that are the same each time in its holes.
-func firstQuestion(p loadplan.Plan, version string) (q fairness.Question, err error) {
+func firstQuestion(p loadplan.Plan) (q fairness.Question, err error) {
 	req := p.Requests[0].Request
 	if m, is := p.Scenario.(interface {
 		Example(due int64) (proto.Request, error)
@@ -201,26 +201,7 @@ func firstQuestion(p loadplan.Plan, version string) (q fairness.Question, err er
 			return q, err
 		}
 	}
-	q = fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
-		UserAgent: "dyno/" + version, Protocol: protocolOf(&p), HTTP10: p.HTTP == "1.0",
-		Close: p.Reconnect == 1, ProxyProtocol: p.ProxyProtocol, Timeout: time.Duration(p.Timeout)}
-	for _, f := range req.Header {
-		q.Header = append(q.Header, fairness.Field{Name: f.Name, Value: f.Value})
-	}
-	return q, nil
-}
-
-// protocolOf is the protocol of a plan's connections, for the check; "" for HTTP/1.
-func protocolOf(p *loadplan.Plan) string {
-	switch {
-	case p.Target.FastCGI:
-		return fairness.FastCGI
-	case p.OnlyHTTP3():
-		return fairness.HTTP3
-	case p.OnlyHTTP2():
-		return fairness.HTTP2
-	}
-	return ""
+	return fairness.Question{Way: p.Way(), Request: req}, nil
 }
 
 // allowRemedy describes how the user can allow the differences of an arm's answers. It names the

@@ -70,7 +70,7 @@ func (b *bench) start(_ context.Context, s Setting) (Stand, error) {
 }
 
 func (b *bench) ask(_ context.Context, q fairness.Question) (*fairness.Answer, error) {
-	return &fairness.Answer{URL: q.URL, Version: "HTTP/1.1", Status: 200, Reason: "OK",
+	return &fairness.Answer{URL: q.Way.Target.URL, Version: "HTTP/1.1", Status: 200, Reason: "OK",
 		Date: fairness.DateAbsent}, nil
 }
 

@@ -151,8 +151,9 @@ func (g *Stage) serverAddress() string {
 }
 
 // serverSpec converts an instance for package server.
-func (g *Stage) serverSpec(s Setting, i *experiment.Instance, dir string) (server.Spec, error) {
-	spec := server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor}
+func (g *Stage) serverSpec(s Setting, i *experiment.Instance, dir string) (spec server.Spec,
+	err error) {
+	spec = server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor}
 	if len(i.Sysctl) > 0 || g.isIsolated() {
 		spec.Netns = &server.Netns{Sysctl: map[string]string{}}
 		if g.isIsolated() {
@@ -176,7 +177,9 @@ func (g *Stage) serverSpec(s Setting, i *experiment.Instance, dir string) (serve
 			q.Ready = &server.Ready{URL: p.Ready.URL, Timeout: p.Ready.Timeout,
 				Statuses: statusCodes(p.Ready.Status)}
 			if isSameServer(p.Ready.URL, i.URL) {
-				q.Ready.ProxyProtocol = s.Level.ProxyProtocol
+				if q.Ready.Way, err = s.Level.Way(); err != nil {
+					return spec, err
+				}
 			}
 		}
 		spec.Processes = append(spec.Processes, q)

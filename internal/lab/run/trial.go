@@ -246,7 +246,7 @@ func Watch(trees func() []probe.Tree) (recorded func() *probe.Recording, err err
 // verifyAnswer sends the first request of the load a few times, and checks the answer.
 func (r *running) verifyAnswer(ctx context.Context, p loadplan.Plan, body experiment.BodyRules,
 	ask Asker) (*fairness.Answer, error) {
-	q, err := firstQuestion(p, r.Version)
+	q, err := firstQuestion(p)
 	if err != nil {
 		return nil, err
 	}

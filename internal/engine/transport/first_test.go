@@ -1,20 +1,19 @@
-package fairness
+package transport
 
 import (
 	"context"
 	"errors"
-	"net"
-	"net/http"
 	"net/netip"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"dyno/internal/engine/ring"
 )
 
 // An address that fails is followed by the next at once, one that does not answer after a while,
 // and nothing is left of those that were not the first.
-func TestDialFirst(t *testing.T) {
+func TestFirst(t *testing.T) {
 	type does struct {
 		after time.Duration
 		err   string
@@ -39,16 +38,16 @@ func TestDialFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var all []netip.AddrPort
+				var all []ring.Addr
 				for i := range c.all {
-					all = append(all, netip.AddrPortFrom(netip.IPv4Unspecified(), uint16(i)))
+					all = append(all, ring.Addr{TCP: netip.AddrPortFrom(netip.IPv4Unspecified(), uint16(i))})
 				}
 				began, dropped := time.Now(), 0
-				got, err := dialFirst(t.Context(), all, func(ctx context.Context, to netip.AddrPort) (int, error) {
-					d := c.all[to.Port()]
+				got, err := First(t.Context(), all, func(ctx context.Context, to ring.Addr) (int, error) {
+					d := c.all[to.TCP.Port()]
 					if d.err == late {
 						time.Sleep(d.after)
-						return int(to.Port()), nil
+						return int(to.TCP.Port()), nil
 					}
 					select {
 					case <-ctx.Done():
@@ -58,7 +57,7 @@ func TestDialFirst(t *testing.T) {
 					if d.err != "" {
 						return 0, errors.New(d.err)
 					}
-					return int(to.Port()), nil
+					return int(to.TCP.Port()), nil
 				}, func(int) { dropped++ })
 				if took := time.Since(began); took != c.took || dropped != c.dropped {
 					t.Errorf("it took %v, want %v; %d dropped", took, c.took, dropped)
@@ -68,23 +67,5 @@ func TestDialFirst(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// A name of which one address is silent is asked at the other, with HTTP/3 too.
-func TestAsksBesideASilentAddress(t *testing.T) {
-	t.Parallel()
-	q := serveH3(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
-	_, port, _ := strings.Cut(strings.TrimSuffix(q.URL, "/"), "127.0.0.1:")
-	silent, err := net.ListenPacket("udp6", "[::1]:"+port)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer silent.Close()
-	q.TLS = q.TLS.Clone()
-	q.URL, q.TLS.ServerName, q.Timeout, q.Brief = "https://localhost:"+port+"/", "127.0.0.1", time.Hour, true
-	a, err := Ask(t.Context(), q)
-	if err != nil || a.Status != http.StatusOK {
-		t.Errorf("%+v, %v", a, err)
 	}
 }

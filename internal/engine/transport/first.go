@@ -1,44 +1,21 @@
-package fairness
+package transport
 
 import (
 	"context"
-	"net"
-	"net/netip"
-	"slices"
 	"time"
 
 	"dyno/internal/engine/dial"
+	"dyno/internal/engine/ring"
 )
 
 // beside is after how long the next address of a name is tried beside those that do not answer. One
 // that fails is followed by the next at once. Source: RFC 8305.
 const beside = time.Duration(dial.Delay)
 
-// addresses are those of a TCP or UDP server, each once, in the resolver's order.
-func (d *dialer) addresses(ctx context.Context) (all []netip.AddrPort, err error) {
-	host, digits, err := net.SplitHostPort(d.address)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
-	port, err := net.DefaultResolver.LookupPort(ctx, "tcp", digits)
-	if err != nil {
-		return nil, err
-	}
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	for _, ip := range found {
-		if a := netip.AddrPortFrom(ip.Unmap(), uint16(port)); !slices.Contains(all, a) {
-			all = append(all, a)
-		}
-	}
-	return all, err
-}
-
-// dialFirst dials all addresses, at least one, in turn until one connects, and ends the
+// First dials all addresses, at least one, in turn until one connects, and ends the
 // dials that are still under way. The error is that of the first address.
-func dialFirst[T any](ctx context.Context, all []netip.AddrPort,
-	dial func(context.Context, netip.AddrPort) (T, error), drop func(T)) (first T, err error) {
+func First[T any](ctx context.Context, all []ring.Addr,
+	dial func(context.Context, ring.Addr) (T, error), drop func(T)) (first T, err error) {
 	type outcome struct {
 		addr int
 		of   T
