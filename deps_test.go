@@ -131,17 +131,18 @@ capacity: digits fact atomicfile result engine/ring stats engine/loadplan engine
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts lazyregexp / modernc.org/sqlite
 view/format: digits lazyregexp /
 view/answer: view/format /
+view/document: view/format /
 view/labanswer: engine/loadplan fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
 view/reporttest: engine/proto observe/probe observe/profile result fact say view/format engine/loadplan /
 view/method: engine/loadplan result view/format /
 view/repeat: redact view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /
-view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/format view/method view/repeat engine/loadplan engine/loadresult setting /
-view/historytext: engine/loadplan say store view/format view/repeat view/report /
+view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat engine/loadplan engine/loadresult setting /
+view/historytext: engine/loadplan say store view/document view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: digits fact result /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
-view/labreport: fairness say lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/format view/labanswer view/report /
+view/labreport: fairness say lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/document view/format view/labanswer view/report /
 view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
 view/page/pagetest: / github.com/chromedp
 view/chart: capacity engine/metric lab result stats view/answer view/format view/page lazyregexp / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot

@@ -40,7 +40,7 @@ func openFinding(word string) (*finding, error) {
 }
 
 // findingForms are the endings of files that a finding can be written to.
-var findingForms = []string{".html", ".txt", ".json"}
+var findingForms = []string{".html", ".txt", ".md", ".json"}
 
 // writeReport writes the finding in the form of the file's ending.
 func (f *finding) writeReport(w io.Writer, file string, style format.Style) error {
@@ -53,6 +53,10 @@ func (f *finding) writeReport(w io.Writer, file string, style format.Style) erro
 		return report.IndentedJSON(w, f.search)
 	case hasSuffixFold(file, ".json"):
 		return report.IndentedJSON(w, f.curve)
+	case hasSuffixFold(file, ".md") && f.search != nil:
+		return report.SearchMarkdown(w, f.search)
+	case hasSuffixFold(file, ".md"):
+		return report.CurveMarkdown(w, f.curve)
 	case f.search != nil:
 		return report.Search(w, f.search, style)
 	}

@@ -265,6 +265,7 @@ func TestFinds(t *testing.T) {
 			s := newSheet(t)
 			s.add("report", s.dyno("report", path(input)))
 			s.add("report -v", s.dyno("report", "-v", path(input)))
+			s.add("report -o .md", s.file("x.md", "report", path(input)))
 			s.add("report -o .json, but for what is stored", changed(read(t, path(input)),
 				[]byte(s.file("x.json", "report", path(input)))))
 			s.pictures(pageOfFinding(t, path(input)), path(input), "search", "curve")

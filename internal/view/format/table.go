@@ -10,7 +10,6 @@ package format
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -69,21 +68,6 @@ func (t Table) WriteMarkdown(w io.Writer, sides string) {
 
 // MostRows are the rows of a table in text; JSON has all.
 const MostRows = 20
-
-// FirstRows is the head and the first rows of the table.
-func (t Table) FirstRows() Table { return t[:min(len(t), MostRows+1)] }
-
-// WriteRowsLeft says how many rows FirstRows left out, if any.
-func (t Table) WriteRowsLeft(w io.Writer) {
-	if n := len(t) - MostRows - 1; n > 0 {
-		fmt.Fprintf(w, "  and %s more, in --json\n", Count(int64(n)))
-	}
-}
-
-// HasCell reports whether a cell of the table has exactly that text.
-func (t Table) HasCell(cell string) bool {
-	return slices.ContainsFunc(t, func(row []string) bool { return slices.Contains(row, cell) })
-}
 
 // WrapLines breaks s between words into lines of at most width characters, where
 // words allow, but not between a number and what it counts.

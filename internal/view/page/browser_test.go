@@ -15,8 +15,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	doc "dyno/internal/view/document"
 	"dyno/internal/view/page/pagetest"
-	"dyno/internal/view/report"
 )
 
 var chromium pagetest.Browser
@@ -121,7 +121,7 @@ func placed(t testing.TB, tab *pagetest.Tab) {
 }
 
 // says fails the test unless the tab has each of the sentences, word for word.
-func says(t testing.TB, tab *pagetest.Tab, sentences []string, facts []report.Fact) {
+func says(t testing.TB, tab *pagetest.Tab, sentences []string, facts []doc.Row) {
 	t.Helper()
 	text := tab.ElementText("body")
 	for _, f := range facts {

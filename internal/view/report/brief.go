@@ -12,74 +12,18 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/say"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
 // What a brief report has at most, so that it fits on the smallest of screens.
 const (
 	mostLines      = 20
-	mostFacts      = mostLines - 2 // the head and a blank line
-	mostFactLines  = 3             // of one fact
-	mostKinds      = 2             // of errors
+	mostKinds      = 2 // of errors
 	mostObjectives = 3
 	mostDoubts     = 2
 	mostWarnings   = 2
 )
-
-// A briefFact is a line of a brief report, in a colour.
-type briefFact struct {
-	Fact
-	color format.Color
-}
-
-// writeBrief writes the answer of a run: the server's part first, then whether the generator can be
-// trusted, then a line for each kind of figure. It takes at most mostLines lines, unless the style
-// wants detail.
-func writeBrief(d *format.Document, s format.Style, r *result.Result) {
-	all, width := briefFacts(r, s), s.LineWidth()
-	if n := len(all) - mostFacts; n > 0 && !s.Detail {
-		all = append(all[:mostFacts-1:mostFacts-1],
-			briefFact{Fact{"more", fmt.Sprintf("%d more lines: -v", n+1)}, ""})
-	}
-	each := lineLimits(all, width-format.NameWidth, s)
-	head := firstLines(MethodAndURL(r), width+2, 1)[0]
-	if s.Detail {
-		head = MethodAndURL(r) + ", " + transportText(r)
-	}
-	fmt.Fprintf(d, "%s\n\n", s.Paint(format.Bold, head))
-	for i, f := range all {
-		name := f.Name
-		for _, line := range firstLines(f.Text, width-format.NameWidth, each[i]) {
-			if f.color != "" {
-				line = s.Paint(f.color, line)
-			}
-			fmt.Fprintf(d, "  %-*s%s\n", format.NameWidth, name, line)
-			name = ""
-		}
-	}
-}
-
-// lineLimits are how many lines each fact may have: those that take most lose some, the last first,
-// until all have mostLines.
-func lineLimits(all []briefFact, width int, s format.Style) []int {
-	each, taken, sum := make([]int, len(all)), make([]int, len(all)), 2
-	for i, f := range all {
-		each[i] = atMost(mostFactLines, s)
-		taken[i] = len(firstLines(f.Text, width, each[i]))
-		sum += taken[i]
-	}
-	for ; sum > mostLines && !s.Detail; sum-- {
-		longest := 0
-		for i, n := range taken {
-			if n >= taken[longest] {
-				longest = i
-			}
-		}
-		taken[longest]--
-		each[longest] = taken[longest]
-	}
-	return each
-}
 
 // atMost is a limit, which does not apply where the style wants detail.
 func atMost(n int, s format.Style) int {
@@ -95,18 +39,6 @@ func shown(all, most int, s format.Style) int {
 		return all
 	}
 	return most
-}
-
-// firstLines are the first n lines of a text; the last of them ends in … if there are more.
-func firstLines(text string, width, n int) []string {
-	all := format.FirstLines(text, width, n)
-	if n > mostFactLines {
-		return all
-	}
-	for i, line := range all {
-		all[i] = format.Clip(line, width) // of a word longer than a line
-	}
-	return all
 }
 
 // LoadText is the load as it was asked for.
@@ -138,69 +70,49 @@ func briefSeconds(s float64) string {
 	return format.Seconds(s)
 }
 
-// briefFacts are the lines of a brief report, in their order.
-func briefFacts(r *result.Result, s format.Style) (all []briefFact) {
-	add := func(c format.Color, name, text string) {
-		all = append(all, briefFact{Fact{name, text}, c})
-	}
+// briefRows are the lines of a brief report, in their order.
+func briefRows(r *result.Result, s format.Style) (all []document.Row) {
+	add := func(name, text string) { all = append(all, document.Row{Name: name, Text: text}) }
 	a := RunAnswer(r)
-	add("", "load", LoadText(r)+spanText(r.Window))
+	add("load", LoadText(r)+spanText(r.Window))
 	if r.Answers() == 0 {
-		all = append(append(all, deadFacts(r, a, s)...), storedFact(r)...)
-		return all
+		return append(append(all, deadRows(r, a, s)...), storedRow(r)...)
 	}
-	add(boxColor(r, a), "verdict", serverVerdict(r))
+	all = append(all, document.Row{Name: "verdict", Text: serverVerdict(r), Tone: boxColor(r, a)})
 	if isServers(r) {
-		all = append(all, stepFact(a))
+		all = append(all, stepRow(a))
 	}
 	doubted := r.Generator.Verdict != result.OK
 	if doubted {
-		all = append(all, generatorFacts(r, s)...)
+		all = append(all, generatorRow(r, s))
 	}
-	all = append(append(all, objectiveFacts(r, s)...), warningFacts(a, s)...)
-	add("", "rate", rateText(r))
-	add("", "requests", requestsText(r.Requests))
+	all = append(append(all, objectiveRows(r, s)...), warningRows(a, s)...)
+	add("rate", rateText(r))
+	add("requests", requestsText(r.Requests))
 	if rows := r.Plan.Rows; rows != nil {
-		add("", "data", rowsText(rows))
+		add("data", rowsText(rows))
 	}
 	if text := briefLatency(r); text != "" {
-		add("", "latency", text)
+		add("latency", text)
 	}
-	all = append(all, errorFacts(r, s)...)
-	for _, f := range scenarioFacts(r) {
-		add("", f.Name, f.Text)
-	}
+	all = append(append(all, errorRows(r, s)...), scenarioRows(r)...)
 	if v := r.Server; v != nil && len(v.Processes) > 0 {
-		add("", "server", watchedOn(v)+briefUsage(v.Processes[0]))
-		for _, f := range othersOfName(r) {
-			add("", f.Name, f.Text)
-		}
+		add("server", watchedOn(v)+briefUsage(v.Processes[0]))
+		all = append(all, othersOfName(r)...)
 	}
 	if p := r.Profile; p != nil {
-		add("", "profile", profileText(p))
+		add("profile", profileText(p))
 	}
 	if p := r.Probe; p != nil {
-		add("", "probe", probeText(p))
+		add("probe", probeText(p))
 	}
 	if r.Fleet != nil {
-		add("", "fleet", fleetText(r.Fleet))
+		add("fleet", fleetText(r.Fleet))
 	}
 	if !doubted {
-		all = append(all, generatorFacts(r, s)...)
+		all = append(all, generatorRow(r, s))
 	}
-	return append(all, storedFact(r)...)
-}
-
-// runVerdict is the verdict on a run where no colour says it.
-func runVerdict(r *result.Result) string {
-	missed := MissedObjectives(r.Objectives)
-	switch {
-	case r.Answers() == 0:
-		return deadVerdict(r)
-	case missed != "":
-		return serverVerdict(r) + "; MISSED " + missed
-	}
-	return serverVerdict(r)
+	return append(all, storedRow(r)...)
 }
 
 // serverVerdict is what the server did. What the lines below say of objectives and kinds of errors
@@ -264,58 +176,54 @@ func deadVerdict(r *result.Result) string {
 	return why
 }
 
-// deadFacts are of a run without an answer: what happened, and what to do.
-func deadFacts(r *result.Result, a answer.Answer, s format.Style) (all []briefFact) {
-	all = append(all, briefFact{Fact{"verdict", deadVerdict(r)}, format.Red})
-	all = append(all, objectiveFacts(r, s)...)
+// deadRows are of a run without an answer: what happened, and what to do.
+func deadRows(r *result.Result, a answer.Answer, s format.Style) (all []document.Row) {
+	all = append(all, document.Row{Name: "verdict", Text: deadVerdict(r), Tone: format.Red})
+	all = append(all, objectiveRows(r, s)...)
 	said := r.Cause != "" || len(r.Errors) > 0 // of the most frequent kind
 	name := "errors"
-	for i, f := range errorFacts(r, s) {
+	for i, row := range errorRows(r, s) {
 		if i > 0 || !said {
-			f.Name, name = name, ""
-			all = append(all, f)
+			row.Name, name = name, ""
+			all = append(all, row)
 		}
 	}
-	return append(append(all, stepFact(a)), warningFacts(a, s)...)
+	return append(append(all, stepRow(a)), warningRows(a, s)...)
 }
 
-// stepFact is what to do next: in words, if the same run is to be repeated with another setting.
-func stepFact(a answer.Answer) briefFact {
-	text := sentenceStart(cmp.Or(a.Next.Short, a.Next.Says))
-	if a.Next.Command != "" && a.Next.Short == "" {
-		text += ": " + a.Next.Command
+// stepRow is what to do next: in words, if the same run is to be repeated with another setting.
+func stepRow(a answer.Answer) document.Row {
+	row := document.Row{Name: "next", Text: sentenceStart(cmp.Or(a.Next.Short, a.Next.Says))}
+	if a.Next.Short == "" {
+		row.Command = a.Next.Command
 	}
-	return briefFact{Fact{"do", text}, ""}
+	return row
 }
 
-// generatorFacts are the generator's verdict on itself, with its reasons.
-func generatorFacts(r *result.Result, s format.Style) (all []briefFact) {
-	color := verdictColor(r)
-	text := verdictText(r)
+// generatorRow is the generator's verdict on itself, with its reasons.
+func generatorRow(r *result.Result, s format.Style) document.Row {
+	row := document.Row{Name: "generator", Text: verdictText(r), Tone: verdictColor(r)}
 	if r.Generator.NotJudged() {
-		color = format.Yellow
+		row.Tone = format.Yellow
 	}
-	if r.Generator.BusyPercent > 0 {
-		text += "; busy " + format.Percent(r.Generator.BusyPercent)
+	if r.Generator.BusyPercent > 0 && !s.Detail { // which another row has
+		row.Text += "; busy " + format.Percent(r.Generator.BusyPercent)
 	}
-	if lag := r.Generator.SendLagP99; lag != nil {
-		text += ", sent late by p99 " + format.Micros(*lag)
+	if lag := r.Generator.SendLagP99; lag != nil && !s.Detail {
+		row.Text += ", sent late by p99 " + format.Micros(*lag)
 	}
-	all = append(all, briefFact{Fact{"generator", text}, color})
-	reasons := reasonsBut(r, func(d result.Doubt) bool { // the verdict says it
+	if r.Generator.NotJudged() {
+		return row
+	}
+	row.Items = reasonsBut(r, func(d result.Doubt) bool { // the verdict says it
 		return d.Cause == result.NoServer && goneText(r) != ""
 	})
-	if r.Generator.NotJudged() {
-		reasons = nil
-	}
 	most := atMost(mostDoubts, s)
-	for i, reason := range reasons[:min(len(reasons), most)] {
-		if n := len(reasons) - most; n > 0 && i == most-1 {
-			reason += fmt.Sprintf(" (%s more with -v)", format.Plural(int64(n), "reason"))
-		}
-		all = append(all, briefFact{Fact{"", "- " + reason}, ""})
+	if n := len(row.Items) - most; n > 0 {
+		row.Items = row.Items[:most]
+		row.Items[most-1] += fmt.Sprintf(" (%s more with -v)", format.Plural(int64(n), "reason"))
 	}
-	return all
+	return row
 }
 
 // verdictColor is the colour of the generator's verdict.
@@ -328,8 +236,8 @@ func verdictColor(r *result.Result) format.Color {
 	return c
 }
 
-// objectiveFacts are the objectives, those that were missed first.
-func objectiveFacts(r *result.Result, s format.Style) (all []briefFact) {
+// objectiveRows are the objectives, those that were missed first.
+func objectiveRows(r *result.Result, s format.Style) (all []document.Row) {
 	sorted := slices.Clone(r.Objectives)
 	slices.SortStableFunc(sorted, func(x, y result.Outcome) int {
 		switch {
@@ -342,8 +250,8 @@ func objectiveFacts(r *result.Result, s format.Style) (all []briefFact) {
 	})
 	for i, o := range sorted {
 		if n := len(sorted) - i; i >= atMost(mostObjectives, s) && n > 1 {
-			return append(all, briefFact{Fact{"", fmt.Sprintf("%s more with -v",
-				format.Plural(int64(n), "objective"))}, ""})
+			return append(all, document.Row{Text: fmt.Sprintf("%s more with -v",
+				format.Plural(int64(n), "objective"))})
 		}
 		c := format.Green
 		if o.IsUndecided() {
@@ -351,7 +259,7 @@ func objectiveFacts(r *result.Result, s format.Style) (all []briefFact) {
 		} else if !o.Met {
 			c = format.Red
 		}
-		all = append(all, briefFact{Fact{"objective", objectiveText(o)}, c})
+		all = append(all, document.Row{Name: "objective", Text: objectiveText(o), Tone: c})
 	}
 	return all
 }
@@ -374,10 +282,10 @@ func briefLatency(r *result.Result) string {
 	return of + strings.Join(all, ", ")
 }
 
-// errorFacts are the errors by kind, each with the beginning of its first answer.
-func errorFacts(r *result.Result, s format.Style) (all []briefFact) {
+// errorRows are the errors by kind, each with the beginning of its first answer.
+func errorRows(r *result.Result, s format.Style) (all []document.Row) {
 	if r.Requests.Errors == 0 && len(r.Errors) == 0 {
-		return []briefFact{{Fact{"errors", "none; status " + statusCodes(r)}, ""}}
+		return []document.Row{{Name: "errors", Text: "none; status " + statusCodes(r)}}
 	}
 	sorted := slices.Clone(r.Errors)
 	slices.SortStableFunc(sorted, func(x, y result.Error) int {
@@ -389,11 +297,11 @@ func errorFacts(r *result.Result, s format.Style) (all []briefFact) {
 		if i == 0 {
 			name = "errors"
 		}
-		all = append(all, briefFact{Fact{name, kindText(r, e)}, format.Red})
+		all = append(all, document.Row{Name: name, Text: kindText(r, e), Tone: format.Red})
 	}
 	if n := len(sorted) - most; n > 0 {
-		all = append(all, briefFact{Fact{"", fmt.Sprintf("and %s: -v",
-			format.Plural(int64(n), "kind"))}, ""})
+		all = append(all, document.Row{Text: fmt.Sprintf("and %s: -v",
+			format.Plural(int64(n), "kind"))})
 	}
 	return all
 }
@@ -431,26 +339,26 @@ func briefUsage(u result.Usage) string {
 		ValueOrNA(u.Memory, format.Size))
 }
 
-// warningFacts are the warnings that no other line says.
-func warningFacts(a answer.Answer, s format.Style) (all []briefFact) {
+// warningRows are the warnings that no other line says.
+func warningRows(a answer.Answer, s format.Style) (all []document.Row) {
 	for _, c := range a.Cautions {
 		if c.Kind == answer.Warning {
-			all = append(all, briefFact{Fact{"WARNING", c.Says}, format.Yellow})
+			all = append(all, document.Row{Name: "WARNING", Text: c.Says, Tone: format.Yellow})
 		}
 	}
 	most := shown(len(all), mostWarnings, s)
 	if n := len(all) - most; n > 0 {
-		all = append(all[:most:most], briefFact{Fact{"", fmt.Sprintf("and %s: -v",
-			format.Plural(int64(n), "warning"))}, ""})
+		all = append(all[:most:most], document.Row{Text: fmt.Sprintf("and %s: -v",
+			format.Plural(int64(n), "warning"))})
 	}
 	return all
 }
 
-// storedFact says where the result is.
-func storedFact(r *result.Result) []briefFact {
+// storedRow says where the result is.
+func storedRow(r *result.Result) []document.Row {
 	if r.ID == "" {
 		return nil
 	}
-	return []briefFact{{Fact{"stored", format.PlainLine(r.ID) +
-		" (dyno report last -v, or -o run.html)"}, ""}}
+	return []document.Row{{Name: "stored", Text: format.PlainLine(r.ID) +
+		" (dyno report last -v, or -o run.html)"}}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,41 +12,58 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
-// Search writes what a search for a rate found: the rate in words, then every
-// probe, as a table and as a plot.
+// Search writes what a search for a rate found: the rate in words, then every probe, as a table and
+// as a plot.
 func Search(w io.Writer, s *capacity.Search, style format.Style) error {
-	d := format.NewDocument(w)
-	c := map[capacity.End]format.Color{capacity.Found: format.Green,
+	return searchDocument(s).WriteText(w, style)
+}
+
+// SearchMarkdown writes the same for a page or a pull request.
+func SearchMarkdown(w io.Writer, s *capacity.Search) error {
+	return searchDocument(s).WriteMarkdown(w)
+}
+
+func searchDocument(s *capacity.Search) document.Doc {
+	tone := map[capacity.End]format.Color{capacity.Found: format.Green,
 		capacity.Missed: format.Red}[s.End]
-	if c == "" {
-		c = format.Yellow
-	}
-	for _, line := range format.WrapLines(CertifiedText(s), style.LineWidth()) {
-		fmt.Fprintln(d, style.Paint(c, line))
-	}
-	writeFact(d, style, "", Fact{"because", format.PlainLine(s.Reason)})
-	for _, text := range s.Warnings {
-		writeFact(d, style, format.Yellow, Fact{"WARNING", format.PlainLine(text)})
-	}
-	if tooFewSeconds(s.Probes) {
-		writeFact(d, style, format.Yellow, Fact{"WARNING", tooShort})
+	lead := []document.Row{
+		{Name: "verdict", Text: CertifiedText(s), Tone: cmp.Or(tone, format.Yellow)},
+		{Name: "because", Text: s.Reason}}
+	for _, text := range searchWarnings(s) {
+		lead = append(lead, document.Row{Name: "WARNING", Text: text, Tone: format.Yellow})
 	}
 	if s.Closed != nil {
-		writeFact(d, style, "", Fact{"closed loop", format.Digits3(*s.Closed) + " " + s.Counts() + "/s"})
+		lead = append(lead, document.Row{Name: "closed loop",
+			Text: format.Digits3(*s.Closed) + " " + s.Counts() + "/s"})
 	}
-	if s.Plan.Target.URL != "" {
-		writeFact(d, style, "", Fact{"of", searchText(s)})
+	d := document.Doc{Title: searchText(s), Parts: []document.Part{{Rows: lead, Apart: true}}}
+	if len(s.Probes) == 0 {
+		return d
 	}
-	if len(s.Probes) > 0 {
-		fmt.Fprintln(d)
-		probeTable(s).WriteText(d, "  ", "rrrr")
-		writeNotes(d, s)
-		writeProbePlot(d, s)
+	told, notes := probeNotes(s.Probes), document.Part{}
+	for i := range told.texts {
+		notes.Rows = append(notes.Rows, document.Row{Name: fmt.Sprintf("[%d]", i+1),
+			Text: told.textOf(i)})
 	}
-	return d.Err()
+	d.Parts = append(d.Parts, document.Part{Head: "Probes", Table: probeTable(s), Sides: "r"}, notes,
+		document.Part{Plot: probePlot(s)})
+	return d
+}
+
+// searchWarnings are what one must know of a search besides.
+func searchWarnings(s *capacity.Search) []string {
+	all := []string{}
+	for _, text := range s.Warnings {
+		all = append(all, format.PlainLine(text))
+	}
+	if tooFewSeconds(s.Probes) {
+		all = append(all, tooShort)
+	}
+	return all
 }
 
 // tooShort warns of probes that few finds.
@@ -58,8 +76,8 @@ func searchText(s *capacity.Search) string {
 	if law == "" {
 		law = loadplan.Even
 	}
-	return fmt.Sprintf("%s, %s arrivals, %s", format.URL(s.Plan.Target.URL), law,
-		format.Plural(int64(s.Plan.Connections), "connection"))
+	return strings.TrimPrefix(fmt.Sprintf("%s, %s arrivals, %s", format.URL(s.Plan.Target.URL), law,
+		format.Plural(int64(s.Plan.Connections), "connection")), ", ")
 }
 
 // CertifiedText is what a search found, in a sentence.
@@ -181,26 +199,12 @@ func (n notes) textOf(i int) string {
 	return fmt.Sprintf("%s (the first of %d probes; the others likewise)", n.texts[i], n.many[i])
 }
 
-// writeNotes says of probes what their values do not.
-func writeNotes(d *format.Document, s *capacity.Search) {
-	all := probeNotes(s.Probes)
-	for i := range all.texts {
-		for k, line := range format.WrapLines(all.textOf(i), format.TextWidth-6) {
-			head := strings.Repeat(" ", 4)
-			if k == 0 {
-				head = fmt.Sprintf("%4s", fmt.Sprintf("[%d]", i+1))
-			}
-			fmt.Fprintf(d, "  %s %s\n", head, line)
-		}
-	}
-}
-
 // marks are how probes are drawn.
 var marks = map[capacity.Outcome]rune{capacity.Passed: 'o', capacity.Failed: 'x',
 	capacity.Undecided: '?', capacity.OurLimit: '#'}
 
-// writeProbePlot draws the first objective's value over the rate.
-func writeProbePlot(d *format.Document, s *capacity.Search) {
+// probePlot draws the first objective's value over the rate.
+func probePlot(s *capacity.Search) []string {
 	p := plot{xName: s.Counts() + "/s", yName: format.PlainLine(s.Objectives[0]), log: true,
 		x: format.Exact3}
 	for _, probe := range s.Probes {
@@ -212,11 +216,9 @@ func writeProbePlot(d *format.Document, s *capacity.Search) {
 		p.points = append(p.points, dot{probe.Rate, *j.Value, marks[probe.Outcome]})
 	}
 	if len(p.points) < 2 {
-		return
+		return nil
 	}
-	fmt.Fprintln(d)
-	p.writePlot(d, "  ")
-	fmt.Fprintln(d, "  o pass  x fail  ? undecided  # client-bound")
+	return append(p.lines(), "o pass  x fail  ? undecided  # client-bound")
 }
 
 // ProbeLine is one probe in a line.
@@ -232,48 +234,57 @@ func ProbeLine(p capacity.Probe) string {
 	return s
 }
 
-// Curve writes a sweep: the law and its peak in words, then the points, as a table
-// and as a plot.
+// Curve writes a sweep: the law and its peak in words, then the points, as a table and as a plot.
 func Curve(w io.Writer, c *capacity.Curve, style format.Style) error {
-	d := format.NewDocument(w)
-	for _, line := range format.WrapLines(PeakText(c), style.LineWidth()) {
-		fmt.Fprintln(d, style.Paint(format.Bold, line))
-	}
-	for _, f := range lawFacts(c) {
-		writeFact(d, style, "", f)
-	}
-	for _, f := range curveDoubts(c) {
-		writeFact(d, style, format.Yellow, f)
-	}
-	if len(c.Points) > 0 {
-		fmt.Fprintln(d)
-		pointTable(c).WriteText(d, "  ", "r")
-		writeCurvePlot(d, c)
-	}
-	return d.Err()
+	return curveDocument(c).WriteText(w, style)
 }
 
-// lawFacts are the law and how well it fits; none if there is none.
-func lawFacts(c *capacity.Curve) []Fact {
+// CurveMarkdown writes the same for a page or a pull request.
+func CurveMarkdown(w io.Writer, c *capacity.Curve) error {
+	return curveDocument(c).WriteMarkdown(w)
+}
+
+func curveDocument(c *capacity.Curve) document.Doc {
+	lead := slices.Concat([]document.Row{{Name: "verdict", Text: PeakText(c), Tone: format.Bold}},
+		lawRows(c), curveDoubts(c))
+	title := strings.TrimPrefix(format.URL(c.Plan.Target.URL)+", "+sweepText(c), ", ")
+	d := document.Doc{Title: title, Parts: []document.Part{{Rows: lead, Apart: true}}}
+	if len(c.Points) > 0 {
+		d.Parts = append(d.Parts, document.Part{Head: "Points", Table: pointTable(c), Sides: "r"},
+			document.Part{Plot: curvePlot(c)})
+	}
+	return d
+}
+
+// sweepText is over what was swept, and how often.
+func sweepText(c *capacity.Curve) string {
+	return fmt.Sprintf("a sweep over %s, %s", c.Axis, format.Plural(int64(c.Rounds), "round"))
+}
+
+// lawRows are the law and how well it fits; none if there is none.
+func lawRows(c *capacity.Curve) []document.Row {
 	f := c.Fit
 	if f == nil {
 		return nil
 	}
-	return []Fact{{"law", fmt.Sprintf("X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ %s/s, σ %s "+
-		"(contention), κ %s (coherency), R² %.4f", format.Digits3(f.Gamma),
+	return []document.Row{{Name: "law", Text: fmt.Sprintf("X(N) = γN / (1 + σ(N−1) + κN(N−1)), "+
+		"γ %s/s, σ %s (contention), κ %s (coherency), R² %.4f", format.Digits3(f.Gamma),
 		format.SignificantDigits(f.Sigma, 4), format.SignificantDigits(f.Kappa, 4), f.R2)},
-		{"residuals", "up to " + format.Percent(100*largestValue(f.Residuals)) + " of the law's value"}}
+		{Name: "residuals", Text: "up to " + format.Percent(100*largestValue(f.Residuals)) +
+			" of the law's value"}}
 }
 
 // curveDoubts are what one must know besides.
-func curveDoubts(c *capacity.Curve) (all []Fact) {
+func curveDoubts(c *capacity.Curve) (all []document.Row) {
+	add := func(name, text string) {
+		all = append(all, document.Row{Name: name, Text: text, Tone: format.Yellow})
+	}
 	if c.Apart > 0 {
-		all = append(all, Fact{"WARNING", format.Plural(int64(c.Apart), "point") +
-			" left out of the law: " +
-			"the generator was the limit, or nothing was completed"})
+		add("WARNING", format.Plural(int64(c.Apart), "point")+" left out of the law: the generator was "+
+			"the limit, or nothing was completed")
 	}
 	if c.Left > 0 {
-		all = append(all, Fact{"INTERRUPTED", format.Plural(int64(c.Left), "point") + " not measured"})
+		add("INTERRUPTED", format.Plural(int64(c.Left), "point")+" not measured")
 	}
 	var failing []capacity.Point
 	for _, p := range c.Points {
@@ -283,10 +294,10 @@ func curveDoubts(c *capacity.Curve) (all []Fact) {
 	}
 	if len(failing) > 0 {
 		first := failing[0]
-		all = append(all, Fact{"WARNING", fmt.Sprintf("requests failed at %s of %s (%s of them at %s "+
-			"%s): throughput and latency are those of the others", format.Count(int64(len(failing))),
+		add("WARNING", fmt.Sprintf("requests failed at %s of %s (%s of them at %s %s): throughput and "+
+			"latency are those of the others", format.Count(int64(len(failing))),
 			format.Plural(int64(len(c.Points)), "point"), format.Count(first.Errors), c.Axis,
-			format.Exact3(first.Level))})
+			format.Exact3(first.Level)))
 	}
 	return all
 }
@@ -390,8 +401,8 @@ func PointLine(p capacity.Point, axis capacity.Axis) string {
 		generatorWord(p.Verdict, p.Short))
 }
 
-// writeCurvePlot draws the points over the law.
-func writeCurvePlot(d *format.Document, c *capacity.Curve) {
+// curvePlot draws the points over the law.
+func curvePlot(c *capacity.Curve) []string {
 	p := plot{xName: "in flight", yName: "requests/s", x: format.Exact3, y: format.Digits3}
 	low, high := math.Inf(1), 0.0
 	for _, point := range c.Points {
@@ -410,81 +421,7 @@ func writeCurvePlot(d *format.Document, c *capacity.Curve) {
 		}
 		p.points = append(p.points, dot{point.N, point.X, as})
 	}
-	fmt.Fprintln(d)
-	p.writePlot(d, "  ")
-}
-
-// Calibration writes what the generator can do.
-func Calibration(w io.Writer, c *capacity.Calibration) error {
-	d := format.NewDocument(w)
-	where := "on CPUs of its own"
-	if !c.Apart {
-		where = "on the same CPUs"
-	}
-	fmt.Fprintf(d, "dyno %s on %s, %s; the server %s\n\n", format.PlainLine(c.Dyno), Machine(c.Host),
-		format.Plural(int64(c.Threads), "thread"), where)
-	t := format.Table{{"connections", "ring", "requests/s", "CPU/request", "busy", "p50", "p99"}}
-	for _, l := range c.Closed {
-		t = append(t, []string{format.Count(int64(l.Connections)), format.PlainLine(l.Ring),
-			format.Digits3(l.Rate),
-			format.Micros(l.CPU), format.Percent(l.Busy), format.Micros(l.P50), format.Micros(l.P99)})
-	}
-	t.WriteText(d, "  ", "r")
-	fmt.Fprintln(d)
-	writeRingCosts(d, c)
-	writeDisturbed(d, c)
-	t = format.Table{{"rate", "sent", "send lag p99", "max", "verdict"}}
-	for _, p := range c.Open {
-		t = append(t, []string{format.Exact3(p.Rate), format.Digits3(p.Sent), format.Micros(p.LagP99),
-			format.Micros(p.LagMax), format.PlainLine(p.Verdict)})
-	}
-	t.WriteText(d, "  ", "r")
-	return d.Err()
-}
-
-// writeRingCosts are what a request took on each ring, where there was one to choose.
-func writeRingCosts(d *format.Document, c *capacity.Calibration) {
-	t := format.Table{{"connections", "CPU on epoll", "on uring", "--ring auto takes"}}
-	for _, level := range c.Closed {
-		cost := map[string]string{}
-		for _, l := range c.Rings {
-			if l.Connections == level.Connections {
-				cost[l.Ring] = format.Micros(l.CPU)
-			}
-		}
-		if len(cost) < 2 {
-			continue
-		}
-		t = append(t, []string{format.Count(int64(level.Connections)), cost["epoll"], cost["uring"],
-			format.PlainLine(c.Auto(level.Connections))})
-	}
-	if len(t) > 1 {
-		t.WriteText(d, "  ", "r")
-		fmt.Fprintln(d)
-	}
-}
-
-// writeDisturbed says with how many connections other programs ran on the generator's CPUs, and
-// what is not taken from there.
-func writeDisturbed(d *format.Document, c *capacity.Calibration) {
-	var some, all []string
-	for _, level := range c.Closed {
-		if c.Disturbed(level.Connections) {
-			some = append(some, format.Count(int64(level.Connections)))
-		}
-		if c.Doubtful(level.Connections) {
-			all = append(all, format.Count(int64(level.Connections)))
-		}
-	}
-	if len(some) == 0 {
-		return
-	}
-	fmt.Fprintf(d, "  disturbed with %s connections: calibrate again when nothing else runs;\n"+
-		"  until then that decides nothing for --ring auto", strings.Join(some, ", "))
-	if len(all) > 0 {
-		fmt.Fprintf(d, ",\n  and dyno run warns of no ceiling with %s", strings.Join(all, ", "))
-	}
-	fmt.Fprint(d, "\n\n")
+	return p.lines()
 }
 
 // IndentedJSON writes any of these as JSON, indented.

@@ -203,6 +203,7 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 		s.Probes = append(s.Probes, p)
 	}
 	words := reporttest.Text(t, func(b *strings.Builder) error { return Search(b, s, format.Style{}) })
+	words = strings.Join(strings.Fields(words), " ")
 	for note, times := range map[string]int{"given up after": 1, "late": 1, "no CPU": 1,
 		" [1]": 5, " [2]": 5, "[2] [3]": 2, "the first of 4 probes": 2, "the first of 2 probes": 1} {
 		if got := strings.Count(words, note); got != times {

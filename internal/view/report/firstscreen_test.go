@@ -50,18 +50,18 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 		has, lacks []string
 	}{
 		"starved": {starving(), []string{"verdict 332,014 requests/s on 8 connections, p99 462 µs; 3 of 8 connections got no answer in the whole window",
-			" do Look at the server's limits (workers, connections) and at its log; then repeat the run with as many connections as were answered (-c 5) generator",
+			" next Look at the server's limits (workers, connections) and at its log; then repeat the run with as many connections as were answered (-c 5) generator",
 			"generator ok: the generator was not the limit, but this was not all of the load"}, []string{"SUSPECT", "- 3 of 8"}},
 		"gone": {gone(), []string{"verdict SERVER GONE from 3.47 s on (127.0.0.1:80 refused connections); 20,000 requests/s were offered",
-			" do Read in the server's log why it stopped, then repeat the run generator",
+			" next Read in the server's log why it stopped, then repeat the run generator",
 			"generator CLIENT-BOUND: the generator was held up, so these numbers are not the server's alone; busy 48.9 %, sent late by p99 20.0 µs - the generator sent 1 % of the requests more than 11 ms late, which counts as latency (mean 900 µs); give the generator "},
 			[]string{"for 2.53 s"}},
 		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s on (all 8 connections had no answer at the end); 332,014 requests/s"}, []string{"SUSPECT"}},
 		"cut": {cut, []string{"all 8 connections had no answer at the end of the run, the longest time from 1.94 s on",
-			" do Look at the server's limits"}, []string{"SILENT", "why it stopped"}},
-		"failing": {reporttest.Failing(), []string{"verdict FAILING: 22 % of the requests do Repeat it with --save-errors errors, " +
+			" next Look at the server's limits"}, []string{"SILENT", "why it stopped"}},
+		"failing": {reporttest.Failing(), []string{"verdict FAILING: 22 % of the requests next Repeat it with --save-errors errors, " +
 			"a folder for failed requests and their answers generator"}, nil},
-		"good": {reporttest.Closed(), nil, []string{" do "}},
+		"good": {reporttest.Closed(), nil, []string{" next "}},
 	} {
 		var b bytes.Buffer
 		if err := Text(&b, c.r, format.Style{Width: 400}); err != nil {
@@ -91,11 +91,11 @@ func TestObjectiveMissedForItsNote(t *testing.T) {
 	if got := MissedObjectives(r.Objectives); !strings.Contains(got, "errors<1% (the server went away; without that it is 0.18 %)") {
 		t.Error(got)
 	}
-	if all := objectiveFacts(r, format.Style{}); len(all) != 4 || strings.Contains(all[3].Text, "more") {
+	if all := objectiveRows(r, format.Style{}); len(all) != 4 || strings.Contains(all[3].Text, "more") {
 		t.Errorf("of four: %+v", all)
 	}
 	r.Objectives = append(r.Objectives, r.Objectives[0])
-	if all := objectiveFacts(r, format.Style{}); len(all) != 4 || all[3].Text != "2 objectives more with -v" {
+	if all := objectiveRows(r, format.Style{}); len(all) != 4 || all[3].Text != "2 objectives more with -v" {
 		t.Errorf("of five: %+v", all)
 	}
 }

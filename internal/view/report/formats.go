@@ -83,54 +83,6 @@ func Brief(w io.Writer, r *result.Result) error {
 	return err
 }
 
-// Markdown writes what Text writes, for a page or a pull request.
-func Markdown(w io.Writer, r *result.Result) error {
-	d := format.NewDocument(w)
-	fmt.Fprintf(d, "# %s\n\n%s\n\n", format.EscapeMarkdown(MethodAndURL(r)),
-		format.EscapeMarkdown(transportText(r)))
-	fmt.Fprintf(d, "**Verdict:** %s\n\n**Generator:** %s\n\n",
-		format.EscapeMarkdown(runVerdict(r)), format.EscapeMarkdown(verdictText(r)))
-	reasons := verdictReasons(r)
-	for _, reason := range reasons {
-		fmt.Fprintf(d, "- %s\n", format.EscapeMarkdown(reason))
-	}
-	if len(reasons) > 0 {
-		fmt.Fprintln(d)
-	}
-	for _, o := range r.Objectives {
-		fmt.Fprintf(d, "**Objective** %s\n\n", format.EscapeMarkdown(objectiveText(o)))
-	}
-	for _, text := range r.Warnings {
-		fmt.Fprintf(d, "> **Warning:** %s\n\n", format.EscapeMarkdown(text))
-	}
-	t := format.Table{{"", ""}}
-	for _, f := range reportFacts(r) {
-		t = append(t, []string{f.Name, f.Text})
-	}
-	t = append(t, []string{"started", r.Window.Started.Format("2006-01-02 15:04:05 MST")},
-		[]string{"host", Machine(r.Host)}, []string{"dyno", format.PlainLine(r.Dyno)})
-	t.WriteMarkdown(d, "l")
-	for _, part := range []struct {
-		head, sides string
-		rows        format.Table
-	}{
-		{"Durations", "lr", durationTable(r)},
-		{"Errors", "rl", errorTable(r)},
-		{"Checks", "lr", checkTable(r)},
-		{"Metrics", "lr", metricTable(r)},
-		{"Routes", "lr", routeTable(r)},
-		{"Agents", "lr", agentTable(r.Fleet)},
-		{"Server", "lr", processTable(r)},
-		{"Profile", "rrl", functionTable(r)},
-	} {
-		if part.rows != nil {
-			fmt.Fprintf(d, "## %s\n\n", part.head)
-			part.rows.WriteMarkdown(d, part.sides)
-		}
-	}
-	return d.Err()
-}
-
 // Machine is the host in a line.
 func Machine(h result.Host) string {
 	s := fmt.Sprintf("%s/%s, %s", format.PlainLine(h.OS), format.PlainLine(h.Arch),

@@ -31,7 +31,7 @@ func phrasesOf(s Sentences) (all []reporttest.Phrase) {
 	add("warning", s.Warnings...)
 	add("objective", s.Objectives...)
 	for _, f := range s.Facts {
-		all = append(all, reporttest.Phrase(f))
+		add(f.Name, f.Text)
 	}
 	add("host", s.Machine)
 	add("method", s.Methods...)

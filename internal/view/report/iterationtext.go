@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dyno/internal/result"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
@@ -37,13 +38,13 @@ func checksText(s *result.Scenario) string {
 		format.FinePercent(share))
 }
 
-// scenarioFacts are the lines of a report about iterations and checks, as far as there are any.
-func scenarioFacts(r *result.Result) (all []Fact) {
+// scenarioRows are the lines of a report about iterations and checks, as far as there are any.
+func scenarioRows(r *result.Result) (all []document.Row) {
 	if r.Iterations != nil {
-		all = append(all, Fact{"iterations", iterationsText(r.Iterations)})
+		all = append(all, document.Row{Name: "iterations", Text: iterationsText(r.Iterations)})
 	}
 	if len(r.Checks) > 0 {
-		all = append(all, Fact{"checks", checksText(&r.Scenario)})
+		all = append(all, document.Row{Name: "checks", Text: checksText(&r.Scenario)})
 	}
 	return all
 }

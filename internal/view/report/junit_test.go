@@ -73,7 +73,7 @@ func TestOneVerdictInEveryForm(t *testing.T) {
 		if !strings.Contains(b.String(), "FAILING") {
 			t.Errorf("%s does not say that the run is failing:\n%s", name, b.String())
 		}
-		if name == "md" && !strings.Contains(b.String(), "MISSED p99&lt;1us (462 µs)\n\n**Generator:** ok") {
+		if name == "md" && !strings.Contains(b.String(), "**Objective:** p99&lt;1us: MISSED, 462 µs\n") {
 			t.Errorf("%s", b.String())
 		}
 	}

@@ -1,8 +1,8 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -75,11 +75,11 @@ func (p plot) axesAndPoints() (x, y axisRange, drawn []dot) {
 	return x, y, drawn
 }
 
-// writePlot draws the plot, if it has two points that differ.
-func (p plot) writePlot(w io.Writer, indent string) {
+// lines draw the plot, if it has two points that differ.
+func (p plot) lines() (all []string) {
 	x, y, drawn := p.axesAndPoints()
 	if x.low == x.high {
-		return
+		return nil
 	}
 	var field [plotHeight][plotWidth]rune
 	for _, m := range drawn {
@@ -91,19 +91,17 @@ func (p plot) writePlot(w io.Writer, indent string) {
 		labels[row] = p.y(y.valueAt(plotHeight-1-row, plotHeight))
 		wide = max(wide, utf8.RuneCountInString(labels[row]))
 	}
-	fmt.Fprintf(w, "%s%*s  %s\n", indent, wide, "", p.yName)
-	for row := range field {
-		var line strings.Builder
-		for _, r := range field[row] {
-			if r == 0 {
-				r = ' '
-			}
-			line.WriteRune(r)
-		}
-		fmt.Fprintf(w, "%s%*s ┤%s\n", indent, wide, labels[row], strings.TrimRight(line.String(), " "))
+	add := func(label, mark, text string) {
+		all = append(all, fmt.Sprintf("%*s %s%s", wide, label, mark, strings.TrimRight(text, " ")))
 	}
-	fmt.Fprintf(w, "%s%*s └%s\n", indent, wide, "", strings.Repeat("─", plotWidth))
-	fmt.Fprintf(w, "%s%*s  %s\n", indent, wide, "", p.axisLine(x))
+	add("", " ", p.yName)
+	for row := range field {
+		add(labels[row], "┤", strings.Map(func(r rune) rune { return cmp.Or(r, ' ') },
+			string(field[row][:])))
+	}
+	add("", "└", strings.Repeat("─", plotWidth))
+	add("", " ", p.axisLine(x))
+	return all
 }
 
 // axisLine is what is written below the x axis.

@@ -139,12 +139,10 @@ func TestSentences(t *testing.T) {
 	golden(t, "run.sentences", book.Text())
 }
 
-// full writes what -v writes besides the brief report.
+// full writes what -v writes, but for its plots.
 func full(w io.Writer, r *result.Result) error {
-	d := format.NewDocument(w)
-	writeFacts(d, format.Style{}, r)
-	writeTables(d, format.Style{}, r)
-	return d.Err()
+	style := format.Style{Detail: true}
+	return runDocument(r, style, nil).WriteText(w, style)
 }
 
 // briefly are the reports of a terminal that is as wide.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dyno/internal/result"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
@@ -51,6 +52,17 @@ func (q Quantile) IsOver(d *result.Distribution) bool {
 func percentileText(d *result.Distribution, name string) string {
 	q := Quantiles[slices.IndexFunc(Quantiles, func(q Quantile) bool { return q.Name == name })]
 	return format.Known(q.IsOver(d), format.Micros(q.Of(d)))
+}
+
+// durationPart is the table of durations, with what an empty cell means.
+func durationPart(r *result.Result) document.Part {
+	p := document.Part{Head: "Durations", Table: durationTable(r), Sides: "lr"}
+	if slices.ContainsFunc(p.Table, func(row []string) bool {
+		return slices.Contains(row, format.TooFew)
+	}) {
+		p.Under = []string{format.TooFew + " too few were measured for this percentile"}
+	}
+	return p
 }
 
 // durationTable has a column for each that was measured; nil when none was. In a

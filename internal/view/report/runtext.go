@@ -4,8 +4,9 @@
 // result. Every report of a run has the load model, the window, the number of requests in flight at
 // its end, and the generator's verdict on itself.
 //
-// A function whose name ends in Text returns a number, a fact or a verdict as it is printed; one
-// whose name ends in Table returns a part of a report; one whose name begins with write writes one.
+// A function whose name ends in Text returns a number, a fact or a verdict as it is printed. Those
+// in Row, Table and Part return parts of a report, and those in Document all of it, as values, which
+// package document lays out.
 //
 // Where to find what is printed:
 //
@@ -16,112 +17,110 @@
 //	               reason), objectivetext.go
 //	while it runs  secondline.go (a line per second); package screen draws --tui
 //	requests       package sample (--show, --save-errors)
-//	a search       capacity.go, plot.go
-//	formats        formats.go (JSON, CSV, Markdown), junit.go
+//	a search       capacity.go, plot.go; calibration.go
+//	formats        formats.go (JSON, CSV, Markdown to paste), junit.go
 //	the page       sentences.go; package method says how it was measured, package repeat writes the
 //	               command that repeats a run
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"dyno/internal/result"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
-// reportFacts are the report but for its tables.
-func reportFacts(r *result.Result) []Fact {
-	all := []Fact{
-		{"model", ModelText(r)},
-		{"window", windowText(r)},
-		{"rate", rateText(r)},
-		{"requests", requestsText(r.Requests)},
+// runDocument is the report of a run: what a person wants to see after it, in at most 20 lines, or
+// all of it.
+func runDocument(r *result.Result, s format.Style, plots []document.Part) document.Doc {
+	if !s.Detail {
+		return document.Doc{Title: MethodAndURL(r), Parts: []document.Part{
+			{Rows: briefRows(r, s), Lines: mostLines - 2}}} // the title and a blank line
+	}
+	return document.Doc{Title: MethodAndURL(r) + ", " + transportText(r), Parts: slices.Concat(
+		[]document.Part{{Rows: leadRows(r, s), Apart: true}, {Rows: append(factRows(r),
+			document.Row{Name: "started", Text: r.Window.Started.Format("2006-01-02 15:04:05 MST")},
+			document.Row{Name: "host", Text: Machine(r.Host)},
+			document.Row{Name: "dyno", Text: format.PlainLine(r.Dyno)})},
+			durationPart(r)},
+		plots, []document.Part{
+			{Head: "Errors", Tone: format.Red, Table: errorTable(r), Sides: "rl", Most: format.MostRows,
+				Rest: "in --json"},
+			tablePart("Checks", checkTable(r)), tablePart("Metrics", metricTable(r)),
+			tablePart("Routes", routeTable(r)), tablePart("Agents", agentTable(r.Fleet)),
+			tablePart("Server", processTable(r)),
+			{Head: "Profile", Table: functionTable(r), Sides: "rrl"}})}
+}
+
+// tablePart is a table of a report whose first column is a name.
+func tablePart(head string, t format.Table) document.Part {
+	return document.Part{Head: head, Table: t, Sides: "lr", Most: format.MostRows, Rest: "in --json"}
+}
+
+// leadRows are what the whole report says first: what came out, what to do next, whether the
+// generator can be trusted, and what speaks against the numbers.
+func leadRows(r *result.Result, s format.Style) []document.Row {
+	a := RunAnswer(r)
+	verdict := document.Row{Name: "verdict", Text: deadVerdict(r), Tone: format.Red}
+	if r.Answers() > 0 {
+		verdict.Text, verdict.Tone = serverVerdict(r), boxColor(r, a)
+	}
+	return slices.Concat([]document.Row{verdict, stepRow(a), generatorRow(r, s)}, objectiveRows(r, s),
+		warningRows(a, s))
+}
+
+// factRows are what the whole report says besides, but for its tables.
+func factRows(r *result.Result) []document.Row {
+	all := []document.Row{
+		{Name: "model", Text: ModelText(r)},
+		{Name: "window", Text: windowText(r)},
+		{Name: "rate", Text: rateText(r)},
+		{Name: "requests", Text: requestsText(r.Requests)},
+	}
+	add := func(name, text string) {
+		if text != "" {
+			all = append(all, document.Row{Name: name, Text: text})
+		}
 	}
 	if rows := r.Plan.Rows; rows != nil {
-		all = append(all, Fact{"data", rowsText(rows)})
+		add("data", rowsText(rows))
 	}
-	all = append(append(all, scenarioFacts(r)...), Fact{"status", statusText(r)},
-		Fact{"bytes", trafficText(r)}, Fact{"connections", connectionsText(r)})
-	if s := tlsText(r); s != "" {
-		all = append(all, Fact{"TLS", s})
-	}
-	all = append(all, Fact{"generator", generatorText(r)})
+	all = append(all, scenarioRows(r)...)
+	add("status", statusText(r))
+	add("bytes", trafficText(r))
+	add("connections", connectionsText(r))
+	add("TLS", tlsText(r))
+	add("generator", generatorText(r))
 	if r.Fleet != nil {
-		all = append(all, Fact{"fleet", fleetText(r.Fleet)})
+		add("fleet", fleetText(r.Fleet))
 	}
 	if p := r.Probe; p != nil {
-		all = append(all, Fact{"probe", probeText(p)})
+		add("probe", probeText(p))
 	}
-	all = append(all, serverFacts(r)...)
-	if r.ID != "" {
-		all = append(all, Fact{"stored", format.PlainLine(r.ID)})
-	}
+	all = append(all, serverRows(r)...)
+	add("stored", format.PlainLine(r.ID))
 	return all
 }
 
-// Text writes what a person wants to see after a run, in at most 20 lines: what the server did,
-// whether the generator can be trusted, then a line for each kind of figure. With s.Detail
-// everything else follows: all facts, the percentiles, errors and routes.
+// Text writes a run for a terminal: in at most 20 lines what the server did, whether the generator
+// can be trusted, then a line for each kind of figure; with s.Detail everything.
 func Text(w io.Writer, r *result.Result, s format.Style) error {
-	d := format.NewDocument(w)
-	writeBrief(d, s, r)
+	var plots []document.Part
+	var err error
 	if s.Detail {
-		writeFacts(d, s, r)
-		writeTables(d, s, r)
+		plots, err = runPlots(r)
 	}
-	return d.Err()
+	return errors.Join(err, runDocument(r, s, plots).WriteText(w, s))
 }
 
-// saidBriefly are the names of facts that the brief report has in full.
-var saidBriefly = []string{"rate", "requests", "data", "iterations", "checks", "probe", "profile",
-	"fleet", "stored"}
-
-// writeFacts writes the facts that the brief report does not have.
-func writeFacts(d *format.Document, s format.Style, r *result.Result) {
-	fmt.Fprintln(d)
-	for _, f := range reportFacts(r) {
-		brief := r.Answers() > 0 && slices.Contains(saidBriefly, f.Name)
-		if !brief && f.Name != "stored" {
-			format.WriteFact(d, s, "", f.Name, f.Text)
-		}
-	}
-}
-
-func writeFact(d *format.Document, s format.Style, c format.Color, f Fact) {
-	format.WriteFact(d, s, c, f.Name, f.Text)
-}
-
-func writeTables(d *format.Document, s format.Style, r *result.Result) {
-	if t := durationTable(r); t != nil {
-		fmt.Fprintln(d)
-		t.WriteText(d, "  ", "lr")
-		if t.HasCell(format.TooFew) {
-			fmt.Fprintf(d, "  %s too few were measured for this percentile\n", format.TooFew)
-		}
-	}
-	if s.Detail {
-		writeDetail(d, s, r)
-	}
-	if t := errorTable(r); t != nil {
-		fmt.Fprintf(d, "\n  %s\n", s.Paint(format.Red, "errors"))
-		t.FirstRows().WriteText(d, "  ", "rl")
-		t.WriteRowsLeft(d)
-	}
-	for _, t := range []format.Table{checkTable(r), metricTable(r), routeTable(r), agentTable(r.Fleet),
-		processTable(r)} {
-		if t != nil {
-			fmt.Fprintln(d)
-			t.FirstRows().WriteText(d, "  ", "lr")
-			t.WriteRowsLeft(d)
-		}
-	}
-	if t := functionTable(r); t != nil {
-		fmt.Fprintln(d)
-		t.WriteText(d, "  ", "rrl")
-	}
+// Markdown writes everything of a run, for a page or a pull request.
+func Markdown(w io.Writer, r *result.Result) error {
+	return runDocument(r, format.Style{Detail: true}, nil).WriteMarkdown(w)
 }
 
 // Quiet writes the line that matters, and what speaks against it.

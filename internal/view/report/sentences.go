@@ -9,6 +9,7 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/method"
 	"dyno/internal/view/repeat"
@@ -17,26 +18,20 @@ import (
 // Sentences are what the reports say of a result, for a page to show as it is: nothing is worded
 // twice. All of it is plain text.
 type Sentences struct {
-	What       string   `json:"what"` // is sent, and where
-	How        string   `json:"how"`
-	Model      string   `json:"model"`
-	Verdict    string   `json:"verdict"` // the generator's on itself
-	Reasons    []string `json:"reasons"`
-	Warnings   []string `json:"warnings"`
-	Objectives []string `json:"objectives"` // each with how it came out
-	Facts      []Fact   `json:"facts"`      // the rest, line by line
-	Machine    string   `json:"machine"`    // that made the load
-	Methods    []string `json:"methods"`    // how it was measured, and what the numbers are
-	Command    string   `json:"command"`    // that repeats it
-	Lost       string   `json:"lost,omitempty"`
-	Unanswered string   `json:"unanswered,omitempty"` // in which seconds they are
-	Agents     []string `json:"agents,omitempty"`     // of a fleet: how each fared
-}
-
-// A Fact is a line of a report: its name, and what is known of it, as plain text.
-type Fact struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
+	What       string         `json:"what"` // is sent, and where
+	How        string         `json:"how"`
+	Model      string         `json:"model"`
+	Verdict    string         `json:"verdict"` // the generator's on itself
+	Reasons    []string       `json:"reasons"`
+	Warnings   []string       `json:"warnings"`
+	Objectives []string       `json:"objectives"` // each with how it came out
+	Facts      []document.Row `json:"facts"`      // the rest, line by line
+	Machine    string         `json:"machine"`    // that made the load
+	Methods    []string       `json:"methods"`    // how it was measured, and what the numbers are
+	Command    string         `json:"command"`    // that repeats it
+	Lost       string         `json:"lost,omitempty"`
+	Unanswered string         `json:"unanswered,omitempty"` // in which seconds they are
+	Agents     []string       `json:"agents,omitempty"`     // of a fleet: how each fared
 }
 
 // RunSentences is what there is to say of a result.
@@ -52,7 +47,7 @@ func RunSentences(r *result.Result) Sentences {
 	for _, o := range r.Objectives {
 		s.Objectives = append(s.Objectives, objectiveText(o))
 	}
-	s.Facts = reportFacts(r)[1:] // Model is the first
+	s.Facts = factRows(r)[1:] // Model is the first
 	s.Unanswered = unansweredText(r)
 	words := []string{"dyno", "run"}
 	if r.Fleet != nil {
@@ -97,13 +92,8 @@ func watchFlags(r *result.Result) (words, lost []string) {
 func SearchSentences(s *capacity.Search) Sentences {
 	all := Sentences{What: format.PlainLine(s.Plan.Target.URL), How: searchText(s),
 		Verdict: CertifiedText(s),
-		Reasons: []string{format.PlainLine(s.Reason)}, Warnings: []string{}, Machine: Machine(s.Host)}
-	for _, warning := range s.Warnings {
-		all.Warnings = append(all.Warnings, format.PlainLine(warning))
-	}
-	if tooFewSeconds(s.Probes) {
-		all.Warnings = append(all.Warnings, tooShort)
-	}
+		Reasons: []string{format.PlainLine(s.Reason)}, Warnings: searchWarnings(s),
+		Machine: Machine(s.Host)}
 	told := probeNotes(s.Probes)
 	for i := range told.texts {
 		var probes []string
@@ -113,7 +103,7 @@ func SearchSentences(s *capacity.Search) Sentences {
 			}
 		}
 		name := "probe " + strings.Join(probes, ", ")
-		all.Facts = append(all.Facts, Fact{name, told.textOf(i)})
+		all.Facts = append(all.Facts, document.Row{Name: name, Text: told.textOf(i)})
 	}
 	all.Methods = method.Search
 	words := []string{"dyno", "find"}
@@ -132,8 +122,8 @@ func SearchSentences(s *capacity.Search) Sentences {
 func CurveSentences(c *capacity.Curve) Sentences {
 	all := Sentences{What: format.PlainLine(c.Plan.Target.URL), Verdict: PeakText(c),
 		Reasons: []string{}, Warnings: []string{}, Machine: Machine(c.Host), Methods: method.Sweep,
-		How: fmt.Sprintf("a sweep over %s, %s", c.Axis, format.Plural(int64(c.Rounds), "round"))}
-	all.Facts = lawFacts(c)
+		How: sweepText(c)}
+	all.Facts = lawRows(c)
 	for _, f := range curveDoubts(c) {
 		all.Warnings = append(all.Warnings, f.Text)
 	}

@@ -12,33 +12,37 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/say"
 	"dyno/internal/setting"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
-// serverFacts are what the server used, and the machine besides, where it was
+// serverRows are what the server used, and the machine besides, where it was
 // watched.
-func serverFacts(r *result.Result) (all []Fact) {
+func serverRows(r *result.Result) (all []document.Row) {
 	if s := r.Server; s != nil && len(s.Processes) > 0 {
-		all = append(all, Fact{"server", watchedOn(s) + usageText(s.Processes[0])},
-			Fact{"machine", watchedOn(s) + machineText(s)})
+		all = append(all,
+			document.Row{Name: "server", Text: watchedOn(s) + usageText(s.Processes[0])},
+			document.Row{Name: "machine", Text: watchedOn(s) + machineText(s)})
 		all = append(all, othersOfName(r)...)
 		if unknown := slices.ContainsFunc(serverValues(s), func(v probe.Value) bool {
 			return !v.OK()
 		}); unknown && len(s.Unavailable) > 0 {
-			all = append(all, Fact{"n/a", format.PlainLine(strings.Join(s.Unavailable, "; "))})
+			all = append(all, document.Row{Name: "n/a",
+				Text: format.PlainLine(strings.Join(s.Unavailable, "; "))})
 		}
 	}
 	if p := r.Profile; p != nil {
-		all = append(all, Fact{"profile", profileText(p)})
+		all = append(all, document.Row{Name: "profile", Text: profileText(p)})
 	}
 	return all
 }
 
 // othersOfName are processes that have a name that was to be watched, and were not watched.
-func othersOfName(r *result.Result) (all []Fact) {
+func othersOfName(r *result.Result) (all []document.Row) {
 	for _, f := range r.Facts {
 		if _, is := f.Args.(fact.OthersOfName); is {
-			all = append(all, Fact{"watched", format.PlainLine(say.Text(f, setting.Flag))})
+			all = append(all, document.Row{Name: "watched",
+				Text: format.PlainLine(say.Text(f, setting.Flag))})
 		}
 	}
 	return all

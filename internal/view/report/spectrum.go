@@ -8,27 +8,26 @@ import (
 	"unicode/utf8"
 
 	"dyno/internal/result"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
-// writeDetail is what a report has besides when it is to be verbose: the whole of the
-// distribution, and latency over time.
-func writeDetail(d *format.Document, s format.Style, r *result.Result) {
-	if err := writeSpectrum(d, s, r); err != nil {
-		d.Fail(err)
-	}
-	writeHeatMap(d, s, r)
+// runPlots are what a report has besides when it is to be verbose: the whole of the distribution,
+// and latency over time.
+func runPlots(r *result.Result) ([]document.Part, error) {
+	spectrum, err := spectrumPart(r)
+	return []document.Part{spectrum, heatMap(r)}, err
 }
 
 // mostNines is how far a spectrum goes: to p99.99999.
 const mostNines = 7
 
-// writeSpectrum draws latency, and where it differs service time, by percentile: each
+// spectrumPart draws latency, and where it differs service time, by percentile: each
 // factor of ten in the share of what is slower has the same width. It goes as far
 // as at least one value is beyond.
-func writeSpectrum(d *format.Document, s format.Style, r *result.Result) error {
+func spectrumPart(r *result.Result) (none document.Part, err error) {
 	if r.Latency == nil || r.Latency.Count < 100 {
-		return nil
+		return none, nil
 	}
 	nines := min(len(strconv.FormatInt(r.Latency.Count, 10))-1, mostNines)
 	p := plot{log: true, x: percentileName, y: format.Micros, yName: "latency ●"}
@@ -54,7 +53,7 @@ func writeSpectrum(d *format.Document, s format.Style, r *result.Result) error {
 		}
 		values, over, err := c.of.Quantiles(qs)
 		if err != nil {
-			return err
+			return none, err
 		}
 		for i, v := range values {
 			if over[i] {
@@ -63,9 +62,7 @@ func writeSpectrum(d *format.Document, s format.Style, r *result.Result) error {
 			p.points = append(p.points, dot{math.Pow(10, float64(nines*i)/(plotWidth-1)), v, c.as})
 		}
 	}
-	fmt.Fprintf(d, "\n  %s\n", s.Paint(format.Bold, "by percentile"))
-	p.writePlot(d, "  ")
-	return nil
+	return document.Part{Head: "Latency by percentile", Plot: p.lines()}, nil
 }
 
 // percentileName names the one that one value in so many exceeds.
@@ -83,45 +80,46 @@ var shades = []struct {
 	as    rune
 }{{0.25, '█'}, {0.05, '▓'}, {0.01, '▒'}, {0, '░'}}
 
-// writeHeatMap draws latency over time: a column has the answers of one second or a few, a
-// row those of like latency.
-func writeHeatMap(d *format.Document, s format.Style, r *result.Result) {
+// heatMap draws latency over time: a column has the answers of one second or a few, a row those of
+// like latency.
+func heatMap(r *result.Result) (p document.Part) {
 	series := r.Series
 	if n := len(series); n > 0 && series[n-1].T > r.Window.MeasuredS && series[n-1].Completed == 0 {
 		series = series[:n-1] // what came after the window, when nothing did
 	}
 	low, high, seen := heatSpan(series)
 	if !seen || len(series) < 2 {
-		return
+		return p
 	}
 	each := (len(series) + plotWidth - 1) / plotWidth
 	columns := make([]result.Point, (len(series)+each-1)/each)
-	for i, p := range series {
-		columns[i/each].Heat = columns[i/each].Heat.Plus(p.Heat)
+	for i, one := range series {
+		columns[i/each].Heat = columns[i/each].Heat.Plus(one.Heat)
 	}
 	step := int64(1)
 	for floorTo(high, step)-floorTo(low, step) >= heatRows*step {
 		step *= 2
 	}
 	low, high = floorTo(low, step), floorTo(high, step)
-	fmt.Fprintf(d, "\n  %s, a column for %s: "+
-		"█ 25 %% of its answers or more, ▓ 5 %%, ▒ 1 %%, ░ fewer\n",
-		s.Paint(format.Bold, "over time"), format.Plural(int64(each), "second"))
+	p.Head = fmt.Sprintf("Latency over time, a column for %s: █ 25 %% of its answers or more, "+
+		"▓ 5 %%, ▒ 1 %%, ░ fewer", format.Plural(int64(each), "second"))
+	add := func(label, text string) {
+		p.Plot = append(p.Plot, fmt.Sprintf("%*s %s", heatLabel, label, strings.TrimRight(text, " ")))
+	}
 	for row := high; row >= low; row -= step {
-		line := ""
+		line := "┤"
 		for _, c := range columns {
 			line += string(shadeOf(c.Heat, row, step))
 		}
-		fmt.Fprintf(d, "  %*s ┤%s\n", heatLabel, heatRowLabel(row, step, low),
-			strings.TrimRight(line, " "))
+		add(heatRowLabel(row, step, low), line)
 	}
-	fmt.Fprintf(d, "  %*s └%s\n", heatLabel, "", strings.Repeat("─", len(columns)))
+	add("", "└"+strings.Repeat("─", len(columns)))
 	end := format.Seconds(series[len(series)-1].T)
-	fmt.Fprintf(d, "  %*s  0 s%*s\n", heatLabel, "",
-		max(len(columns)-len("0 s"), utf8.RuneCountInString(end)+1), end)
+	add("", fmt.Sprintf(" 0 s%*s", max(len(columns)-len("0 s"), utf8.RuneCountInString(end)+1), end))
 	if text := unansweredText(r); text != "" {
-		fmt.Fprintf(d, "  %s\n", text)
+		p.Plot = append(p.Plot, text)
 	}
+	return p
 }
 
 // heatLabel is how wide the latency of a row is written.
