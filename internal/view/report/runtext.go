@@ -5,7 +5,7 @@
 // its end, and the generator's verdict on itself.
 //
 // A function whose name ends in Text returns a number, a fact or a verdict as it is printed. Those
-// in Row, Table and Part return parts of a report, and those in Document all of it, as values, which
+// in Row, Table and Part return parts of a report, those in Document all of it, as values, which
 // package document lays out.
 //
 // Where to find what is printed:
