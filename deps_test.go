@@ -112,7 +112,7 @@ observe/sockdiag: / golang.org/x/sys
 observe/probe: cgroup observe/sockdiag / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile lazyregexp / github.com/google/pprof
 server: engine/loadplan engine/requests engine/transport observe/sockdiag / golang.org/x/sys
-fairness: engine/h3 engine/loadplan engine/proto engine/ring engine/transport /
+fairness: engine/h3 engine/loadplan engine/proto engine/proto/h1 engine/ring engine/transport fact /
 nearest: /
 lab/experiment/quantity: setting engine/check / go.yaml.in/yaml
 lab/experiment/starter: /

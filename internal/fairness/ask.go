@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/transport"
 )
 
@@ -31,8 +35,7 @@ type asker struct {
 	*transport.Dialer
 	q      Question
 	speaks string // the protocol, as loadplan names it
-	parser parser // of HTTP/1
-	codecs codecs // of the other protocols
+	codecs codecs
 	tally  *answerTally
 	body   []byte    // of the last response, overwritten by the next
 	first  time.Time // when the first response was complete
@@ -84,10 +87,6 @@ func newAsker(q Question) (*asker, error) {
 		return nil, err
 	}
 	a := &asker{Dialer: d, q: q, speaks: names[len(names)-1], tally: newTally(&q)}
-	a.parser = parser{bare: q.Request.Method == "HEAD", old: q.isOld(), ends: q.endsConnection()}
-	if !a.isPlain() {
-		a.parser.ends = q.closes()
-	}
 	return a, a.makeCodecs()
 }
 
@@ -96,13 +95,28 @@ func (a *asker) isPlain() bool {
 	return a.speaks == loadplan.HTTP11 || a.speaks == loadplan.HTTP10
 }
 
+// asksOnce reports whether the request itself is its connection's last.
+func (a *asker) asksOnce() bool {
+	o := h1.Options{Version10: a.speaks == loadplan.HTTP10}
+	return a.q.Way.Reconnect == 1 || a.isPlain() && o.EndsConnection(&a.q.Request)
+}
+
+// withHeader is q with one header field of that value.
+func (q Question) withHeader(name, value string) Question {
+	header := slices.DeleteFunc(slices.Clone(q.Request.Header), func(f proto.Field) bool {
+		return strings.EqualFold(f.Name, name)
+	})
+	q.Request.Header = append(header, proto.Field{Name: name, Value: value})
+	return q
+}
+
 // askAll asks everything. The Date comes last, as all else fits into its wait.
 func (a *asker) askAll(ctx context.Context) (err error) {
 	if err := a.askFresh(ctx); err != nil {
 		return err
 	}
 	answer := a.tally.answer
-	if !a.parser.ends {
+	if !a.asksOnce() {
 		if answer.Kept, err = a.askKept(ctx); err != nil {
 			return err
 		}
@@ -153,40 +167,8 @@ func (a *asker) exchangeOnce(ctx context.Context, q *Question) (*response, error
 	return a.exchangeOn(ctx, s, q)
 }
 
-// A session is an open connection on which one exchange follows another.
-type session interface {
-	// exchange makes one with the request of q. The response's body is appended to body. After an
-	// error the session is of no more use.
-	exchange(ctx context.Context, q *Question, body []byte) (*response, error)
-	close()
-}
-
-// open opens a connection.
-func (a *asker) open(ctx context.Context) (session, error) {
-	if !a.isPlain() {
-		return a.openCoded(ctx)
-	}
-	c, err := a.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &plainSession{c, a.parser}, nil
-}
-
-// A plainSession speaks HTTP/1.
-type plainSession struct {
-	*conn
-	parser parser
-}
-
-func (s *plainSession) exchange(ctx context.Context, q *Question, body []byte) (*response, error) {
-	p := s.parser
-	p.body = body
-	return s.roundTrip(ctx, q.encodeRequest(), p)
-}
-
 // exchangeOn makes one on s. The response's body lasts until the next.
-func (a *asker) exchangeOn(ctx context.Context, s session, q *Question) (*response, error) {
+func (a *asker) exchangeOn(ctx context.Context, s *session, q *Question) (*response, error) {
 	r, err := s.exchange(ctx, q, a.body[:0])
 	if r != nil {
 		a.body = r.body

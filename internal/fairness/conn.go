@@ -1,7 +1,6 @@
 package fairness
 
 import (
-	"bufio"
 	"context"
 	"crypto/ecdsa"
 	"crypto/rsa"
@@ -12,25 +11,6 @@ import (
 	"net"
 	"time"
 )
-
-// A conn is a connection with the bytes that were read ahead.
-type conn struct {
-	net.Conn
-	r       *bufio.Reader
-	timeout time.Duration
-	forget  func() bool
-}
-
-// dial connects for HTTP/1.
-func (a *asker) dial(ctx context.Context) (*conn, error) {
-	c, err := a.dialStream(ctx)
-	if err != nil {
-		return nil, err
-	}
-	past := time.Unix(1, 0)
-	forget := context.AfterFunc(ctx, func() { c.SetDeadline(past) })
-	return &conn{c, bufio.NewReaderSize(c, 16<<10), a.timeout(), forget}, nil
-}
 
 // timeout is that of an exchange.
 func (a *asker) timeout() time.Duration { return time.Duration(a.q.Way.Timeout) }
@@ -55,58 +35,6 @@ func connectError(ctx context.Context, err error) error {
 		return externalEnd(cause)
 	}
 	return fmt.Errorf("cannot connect: %w", err)
-}
-
-func (c *conn) close() {
-	c.forget()
-	c.Conn.Close()
-}
-
-// roundTrip sends one request and reads its response. After an error the
-// connection is of no more use.
-func (c *conn) roundTrip(ctx context.Context, request []byte, p parser) (*response, error) {
-	p.r = c.r
-	if p.r.Buffered() > 0 {
-		return nil, c.excessError()
-	}
-	began := time.Now()
-	end := began.Add(c.timeout)
-	if by, has := ctx.Deadline(); has && by.Before(end) {
-		end = by
-	}
-	c.SetDeadline(end)
-	if err := ctx.Err(); err != nil { // its cancelling may have come before our deadline
-		return nil, externalEnd(err)
-	}
-	// A server may answer while it still reads, and wait for us to read in turn.
-	wrote := make(chan error, 1)
-	go func() {
-		_, err := c.Write(request)
-		wrote <- err
-	}()
-	r, err := p.readResponse()
-	if err != nil || r.closes || r.cut {
-		c.SetWriteDeadline(time.Unix(1, 0))
-	}
-	sent := <-wrote
-	switch {
-	case timedOut(err):
-		return nil, timeoutError(ctx, end.Sub(began), p.wire)
-	case err != nil:
-		return nil, err
-	case !r.cut && c.r.Buffered() > 0:
-		return nil, c.excessError()
-	case sent != nil && !r.closes && !r.cut:
-		return nil, fmt.Errorf("it answered and keeps the connection, but did not take all of the "+
-			"request: %w", sent)
-	}
-	return r, nil
-}
-
-func (c *conn) excessError() error {
-	b, _ := c.r.Peek(c.r.Buffered())
-	return fmt.Errorf("%d bytes came behind the end of the response, %s: "+
-		"its Content-Length is too small, or the server answers what nobody asked", len(b), quoteStart(b))
 }
 
 // timeoutError says how far an exchange came that waited so long.

@@ -7,16 +7,17 @@
 // 302 where the others answer 301, one opens a connection to its upstream for
 // each request: all of these have been published as a difference of speed.
 //
-// Ask is one server's half. It speaks HTTP/1.x by a reader of its own, as
-// net/http hides what matters here: names as they were sent, their order, the
-// bytes of the header, chunks, 1xx responses, bytes behind the end. The reader
-// accepts and refuses what the load's codec does, which a fuzz test holds it
-// to. One connection is open at a time, because some servers serve only one,
-// and every request leaves in one piece. No two exchanges run side by side: between
-// the first Date and the second there is time enough for all others.
+// Ask is one server's half. It asks by the load's own way to the server (package transport) and
+// by the load's own codecs, so that it accepts and refuses what the load does. Of HTTP/1 a codec
+// hides what matters here: names as they were sent, their order, the bytes of the header, the
+// framing, 1xx responses. But it says how many bytes each event took, so that the session
+// (session.go), which gave it the bytes, keeps those of the header and splits what the codec has
+// judged (response.go). A tap in the codec would cost each request of a load; this costs nothing.
 //
-// HTTP/2, HTTP/3 and FastCGI it asks by the engine's codecs (coded.go), for there no spelling and
-// no framing can be judged: names are in lower case, and what the codec accepts is well framed.
+// One connection is open at a time, because some servers serve only one, and every request leaves
+// in one piece. No two exchanges run side by side: between the first Date and the second there is
+// time enough for all others. Of HTTP/2, HTTP/3 and FastCGI no spelling and no framing can be
+// judged: names are in lower case, and what the codec accepts is well framed.
 //
 // Compare is the other half, and pure: answers in, a Table out. An aspect of a
 // variant is equal to the reference's, or allowed to differ, or a violation, or
@@ -29,16 +30,15 @@
 //
 //	ask.go              asks a server: fresh, kept, gzip, unknown path, later date
 //	aspect.go           aspects of answers: header, body, gzip, connections
-//	coded.go            asks by the engine's codecs: HTTP/2, HTTP/3, FastCGI
 //	compare.go          compares answers: a table, violations, what would allow them
-//	conn.go             connections of HTTP/1, and what TLS settled on
+//	conn.go             opens a connection, and says what TLS settled on
 //	fairness.go         Question and Answer
 //	line.go             a line to a server, of TCP or QUIC
 //	opens.go            does a request open a connection to an upstream?
 //	opens_linux.go      counts of connections from the kernel; opens_other.go
 //	protocolaspect.go   aspects of the protocol: interim responses, framing, trailer, TLS
-//	request.go          a request as bytes
-//	response.go         reads a response of HTTP/1
+//	response.go         a response, and the header of HTTP/1 as it came
+//	session.go          exchanges on one connection, by the engine's codecs
 //	tally.go            sums up all answers of a server
 package fairness
 

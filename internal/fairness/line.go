@@ -128,7 +128,7 @@ func (a *asker) dialQUICTo(ctx context.Context, to ring.Addr) (*quicLine, error)
 		return nil
 	}
 	var err error
-	l.ring, l.free, err = h3.Open(o, a.codecs.reqs, wanted, []ring.Addr{to})
+	l.ring, l.free, err = h3.Open(o, a.codecs.reqs, a.wanted(), []ring.Addr{to})
 	if err != nil {
 		return nil, err
 	}

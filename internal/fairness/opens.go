@@ -42,7 +42,7 @@ func (a *asker) countOpens(ctx context.Context) (Opens, error) {
 	if _, err := activeOpens(); err != nil {
 		return Opens{Problem: err.Error()}, nil
 	}
-	var s session
+	var s *session
 	defer func() {
 		if s != nil {
 			s.close()
@@ -91,7 +91,7 @@ func judgeCounts(counts []count) Opens {
 }
 
 // countBatch makes exchanges, on *s while the server keeps it, and counts.
-func (a *asker) countBatch(ctx context.Context, s *session) (count, error) {
+func (a *asker) countBatch(ctx context.Context, s **session) (count, error) {
 	if *s == nil { // not to be counted, as far as the server lets us
 		if err := a.reopen(ctx, s); err != nil {
 			return count{}, err
@@ -129,7 +129,7 @@ func (a *asker) othersOpens() (int64, error) {
 }
 
 // exchangeAgain makes one exchange on *s, or on another if the server closed that one.
-func (a *asker) exchangeAgain(ctx context.Context, s *session) error {
+func (a *asker) exchangeAgain(ctx context.Context, s **session) error {
 	used := *s != nil
 	if !used {
 		if err := a.reopen(ctx, s); err != nil {
@@ -151,7 +151,7 @@ func (a *asker) exchangeAgain(ctx context.Context, s *session) error {
 	return err
 }
 
-func (a *asker) reopen(ctx context.Context, s *session) (err error) {
+func (a *asker) reopen(ctx context.Context, s **session) (err error) {
 	if *s != nil {
 		(*s).close()
 	}

@@ -161,7 +161,7 @@ func (c *codec) Encode(out []byte, m proto.Message, tag uint32) []byte {
 func (c *codec) encodeOwn(out []byte, r *proto.Request, tag uint32) []byte {
 	c.encoded++
 	last := c.encoded == c.run.CloseAfter
-	c.beginExchange(begun{tag: tag, bare: r.Method == "HEAD", ends: last || c.run.endsConnection(r)})
+	c.beginExchange(begun{tag: tag, bare: r.Method == "HEAD", ends: last || c.run.EndsConnection(r)})
 	h := template{text: out}
 	c.run.appendHead(&h, r, last)
 	c.rest = r.Body

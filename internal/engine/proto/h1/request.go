@@ -98,7 +98,7 @@ type gap struct{ at, value int }
 const bodyLength = -1
 
 func (o Options) compileRequest(r *proto.Request) message {
-	m := message{body: r.Body, bare: r.Method == "HEAD", ends: o.endsConnection(r)}
+	m := message{body: r.Body, bare: r.Method == "HEAD", ends: o.EndsConnection(r)}
 	o.appendHead(&m.head, r, false)
 	if o.CloseAfter > 0 {
 		o.appendHead(&m.last, r, true)
@@ -106,8 +106,8 @@ func (o Options) compileRequest(r *proto.Request) message {
 	return m
 }
 
-// endsConnection reports whether the request itself asks for the connection's end.
-func (o Options) endsConnection(r *proto.Request) bool {
+// EndsConnection reports whether the request itself asks for the connection's end.
+func (o Options) EndsConnection(r *proto.Request) bool {
 	return hasItem(r.Header, "Connection", "close") ||
 		o.Version10 && !hasItem(r.Header, "Connection", "keep-alive")
 }

@@ -14,7 +14,11 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// protocolNames are the versions of answers, by the names that loadplan has for the protocols.
+// This file asks by the engine's codecs, as the load does. Of HTTP/1 what it got keeps the bytes
+// too, because names and framing can differ there.
+
+// protocolNames are the versions of answers, by the names that loadplan has for the protocols;
+// HTTP/1's says the server.
 var protocolNames = map[string]string{loadplan.HTTP2: "HTTP/2", loadplan.HTTP3: "HTTP/3",
 	loadplan.FastCGI: "FastCGI"}
 
@@ -29,25 +33,28 @@ func (a *asker) over() string {
 	return " over " + protocolNames[a.speaks]
 }
 
-// codecs are what connections need besides HTTP/1.
+// codecs make the codecs of connections.
 type codecs struct {
 	make func(proto.Sink) proto.Codec
 	reqs []proto.Request
 }
 
-// wanted is what the codecs are asked for. A byte more than maxBody shows that there is more.
-var wanted = proto.Want{AllFields: true, Body: maxBody + 1}
+// wanted is what the codecs are asked for; of HTTP/1, whose header is kept as it came, no fields. A
+// byte more than maxBody shows that there is more.
+func (a *asker) wanted() proto.Want {
+	return proto.Want{AllFields: !a.isPlain(), Body: maxBody + 1}
+}
 
 // makeCodecs compiles the request, and fails if the protocol cannot send it.
 func (a *asker) makeCodecs() (err error) {
 	a.codecs.reqs = []proto.Request{a.q.Request}
-	a.codecs.make, err = a.Protocol(a.speaks)(a.codecs.reqs, wanted)
+	a.codecs.make, err = a.Protocol(a.speaks)(a.codecs.reqs, a.wanted())
 	return err
 }
 
-// openCoded opens a connection for a codec.
-func (a *asker) openCoded(ctx context.Context) (session, error) {
-	s := &codedSession{asker: a}
+// open opens a connection.
+func (a *asker) open(ctx context.Context) (*session, error) {
+	s := &session{asker: a}
 	if a.speaks == loadplan.HTTP3 {
 		l, err := a.dialQUIC(ctx)
 		if err != nil {
@@ -60,7 +67,7 @@ func (a *asker) openCoded(ctx context.Context) (session, error) {
 			return nil, err
 		}
 		t, is := c.(*tls.Conn)
-		if is && t.ConnectionState().NegotiatedProtocol != a.speaks {
+		if is && !a.isPlain() && t.ConnectionState().NegotiatedProtocol != a.speaks {
 			c.Close()
 			return nil, fmt.Errorf("the server did not choose %s (ALPN %s): does it speak it?",
 				protocolNames[a.speaks], a.speaks)
@@ -71,35 +78,37 @@ func (a *asker) openCoded(ctx context.Context) (session, error) {
 	return s, nil
 }
 
-// A codedSession speaks HTTP/2, HTTP/3 or FastCGI by a codec.
-type codedSession struct {
+// A session is an open connection on which one exchange follows another.
+type session struct {
 	*asker
-	codec proto.Codec
-	line  line
-	in    []byte // received and not yet decoded
-	eof   bool   // nothing follows in
-	lost  error  // why, unless the server closed
-	out   []byte // being sent
-	busy  bool   // out is
-	ended bool   // the connection takes no more requests
+	codec     proto.Codec
+	line      line
+	in        []byte // received and not yet decoded
+	eof       bool   // nothing follows in
+	lost      error  // why, unless the server closed
+	out       []byte // being sent
+	busy      bool   // out is
+	ended     bool   // the connection takes no more requests
+	announced bool   // the server, or the request, had said so
 
 	got  collector
 	wire int64 // bytes decoded in this exchange
 }
 
-func (s *codedSession) close() {
+func (s *session) close() {
 	s.line.close()
 	s.codec.Decode(nil, true)
 }
 
-// exchange sends the request once the codec has room, and then everything that the codec owes.
-func (s *codedSession) exchange(ctx context.Context, q *Question, body []byte) (*response, error) {
+// exchange sends the request of q once the codec has room, and then everything that the codec owes.
+// The response's body is appended to body. After an error the session is of no more use.
+func (s *session) exchange(ctx context.Context, q *Question, body []byte) (*response, error) {
 	began := time.Now()
 	until := began.Add(s.timeout())
 	if by, has := ctx.Deadline(); has && by.Before(until) {
 		until = by
 	}
-	s.got, s.wire = collector{body: body}, 0
+	s.got, s.wire = collector{response: response{body: body}}, 0
 	request, asked := q.Request, false
 	for {
 		if err := s.decode(asked); err != nil {
@@ -134,21 +143,24 @@ func (s *codedSession) exchange(ctx context.Context, q *Question, body []byte) (
 const onlyTag = 0
 
 // begun is how many bytes came of a response that has begun; 0 of one that has not.
-func (s *codedSession) begun() int64 {
-	if s.got.status == 0 {
+func (s *session) begun() int64 {
+	switch {
+	case s.isPlain():
+		return s.wire + int64(len(s.in))
+	case s.got.status == 0:
 		return 0
 	}
 	return s.wire
 }
 
 // borrows reports whether parts of a request that was answered are still to be sent.
-func (s *codedSession) borrows() bool {
+func (s *session) borrows() bool {
 	b, can := s.codec.(proto.Borrower)
 	return can && b.Borrows(onlyTag)
 }
 
 // flush begins to send what there is to send, unless something is being sent.
-func (s *codedSession) flush() {
+func (s *session) flush() {
 	if s.busy {
 		return
 	}
@@ -159,7 +171,7 @@ func (s *codedSession) flush() {
 }
 
 // take keeps what the line reports.
-func (s *codedSession) take(a arrival) {
+func (s *session) take(a arrival) {
 	if a.sent {
 		s.out, s.busy = nil, false
 	}
@@ -172,39 +184,61 @@ func (s *codedSession) take(a arrival) {
 }
 
 // decode takes all events that there are.
-func (s *codedSession) decode(asked bool) error {
+func (s *session) decode(asked bool) error {
 	for !s.ended {
-		n, ev := s.codec.Decode(s.in, s.eof)
-		s.in = s.in[n:]
-		s.wire += int64(n)
+		ev := s.next(false)
+		atEnd := ev.Kind == proto.More && s.eof
+		if atEnd {
+			ev = s.next(true)
+		}
 		switch ev.Kind {
 		case proto.More:
-			if s.eof {
-				s.ended = true
-			}
+			s.ended = s.ended || atEnd
 			return s.endError(asked)
 		case proto.Head:
 			s.got.status = int(ev.Status)
 		case proto.Done:
-			s.got.done = true
+			if s.got.done = true; s.isPlain() && len(s.in) > 0 {
+				return s.excessError()
+			}
 		case proto.Refused:
 			if s.codec.Room() == 0 {
 				return s.withReason(fmt.Errorf("%w: %w", errLeaving, cmp.Or(ev.Err, errUnprocessed)))
 			}
 			return fmt.Errorf("the server refused the request: %w", cmp.Or(ev.Err, errUnprocessed))
 		case proto.Failed, proto.Broken:
+			if !asked && s.isPlain() {
+				return s.excessError()
+			}
 			return s.faultError(ev.Err)
 		case proto.Closing:
-			s.ended = true
+			s.ended, s.announced = true, !atEnd
 		}
 	}
 	return s.endError(asked)
 }
 
+// next is the codec's next event.
+func (s *session) next(eof bool) proto.Event {
+	n, ev := s.codec.Decode(s.in, eof)
+	if s.isPlain() && s.got.status == 0 {
+		s.got.tapped(s.in[:n], ev.Kind, s.codec)
+	}
+	s.in = s.in[n:]
+	s.wire += int64(n)
+	return ev
+}
+
+// excessError is the error of bytes that belong to no response.
+func (s *session) excessError() error {
+	return fmt.Errorf("%d bytes came behind the end of the response, %.40q: its Content-Length is "+
+		"too small, or the server answers what nobody asked", len(s.in), s.in)
+}
+
 var errUnprocessed = errors.New("it did not process it, and gave no reason")
 
 // endError is the error of a connection that has ended before the response has.
-func (s *codedSession) endError(asked bool) error {
+func (s *session) endError(asked bool) error {
 	switch {
 	case !s.ended || s.got.done:
 		return nil
@@ -220,7 +254,7 @@ func (s *codedSession) endError(asked bool) error {
 
 // withReason adds the server's reason for the end of the connection, if it gave one and err does
 // not have it.
-func (s *codedSession) withReason(err error) error {
+func (s *session) withReason(err error) error {
 	d, can := s.codec.(proto.Dismisser)
 	if !can {
 		return err
@@ -233,50 +267,46 @@ func (s *codedSession) withReason(err error) error {
 }
 
 // faultError is the error of what the peer did.
-func (s *codedSession) faultError(err error) error {
+func (s *session) faultError(err error) error {
 	err = s.withReason(err)
 	if s.lost != nil {
 		err = fmt.Errorf("%w: %w", err, s.lost)
 	}
 	var f *proto.Fault
-	if errors.As(err, &f) && f.Kind == proto.FaultClosed {
+	switch closed := errors.As(err, &f) && f.Kind == proto.FaultClosed; {
+	case closed && s.isPlain() && s.lost == nil: // its words are the same
+		return errClosed
+	case closed:
 		return fmt.Errorf("%w: %w", errClosed, err)
 	}
 	return err
 }
 
+// errClosed is a connection that ended before the first byte of a response,
+// which a server may do to a connection that is not new.
+var errClosed = errors.New("the server closed the connection and did not answer")
+
 // response is what has been collected.
-func (s *codedSession) response(q *Question) *response {
-	g := &s.got
-	r := &response{version: protocolNames[s.speaks], status: g.status, fields: g.fields,
-		trailer: g.trailer, framing: ByFrames, body: g.body[:min(len(g.body), maxBody)],
-		cut: len(g.body) > maxBody, closes: s.ended && !s.eof}
-	if s.speaks == loadplan.FastCGI {
-		r.framing, r.wire = ByRecords, s.wire
+func (s *session) response(q *Question) *response {
+	r := &s.got.response
+	r.wire, r.closes = s.wire, s.announced
+	if r.cut = len(r.body) > maxBody; r.cut {
+		r.body = r.body[:maxBody]
+	}
+	switch {
+	case s.speaks == loadplan.FastCGI:
+		r.framing = ByRecords
+	case !s.isPlain():
+		r.framing, r.wire = ByFrames, 0
+	case r.cut && !s.got.done && r.framing == ByLength: // what is still to come
+		p := s.codec.(proto.Progressor).Progress(onlyTag)
+		r.wire += p.Length - p.Body
+	}
+	if !s.isPlain() {
+		r.version = protocolNames[s.speaks]
 	}
 	if q.Request.Method == "HEAD" || r.status == 204 || r.status == 304 {
 		r.framing = NoBody
 	}
 	return r
 }
-
-// A collector is the sink of one exchange, and what else is known of it.
-type collector struct {
-	status          int
-	done            bool
-	fields, trailer []Line
-	body            []byte // maxBody bytes, and one more if there is more
-}
-
-// Field keeps a field.
-func (g *collector) Field(_ uint32, name, value []byte, trailer bool) {
-	l := Line{Name: string(name), Value: string(value), Bytes: len(name) + len(value)}
-	if trailer {
-		g.trailer = append(g.trailer, l)
-	} else {
-		g.fields = append(g.fields, l)
-	}
-}
-
-// Body keeps the next bytes of the body.
-func (g *collector) Body(_ uint32, b []byte) { g.body = append(g.body, b...) }
