@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// The floors of the house, from the top down. A line is a floor, a word on it a wing: a folder
-// with all that is below it. A package imports only from floors below its own and from its own
-// wing. So lab and fleet, which share a floor, do not import each other.
-const floors = `
+// The layers, from the top down. A line is a layer, a word on it a group: a folder with all that is
+// below it. A package imports only from layers below its own and from its own group. So lab and
+// fleet, which share a layer, do not import each other.
+const layers = `
 cmd bench e2e dynotest release
 . internal/cli
 internal/view
@@ -32,7 +32,7 @@ internal/lazyregexp
 // else: ARCHITECTURE.md has the picture and the reasons. Change it on purpose,
 // in review; do not change it to make a build pass. In a line: the package, a
 // colon, our packages, a slash, foreign modules. Paths are without internal/.
-const layers = `
+const mayImport = `
 engine/metric: / github.com/HdrHistogram/hdrhistogram-go
 stats: /
 lazyregexp: /
@@ -193,7 +193,7 @@ release/image: / github.com/google/go-containerregistry
 func TestLayers(t *testing.T) {
 	type may struct{ ours, foreign []string }
 	allowed := map[string]may{}
-	for line := range strings.Lines(layers) {
+	for line := range strings.Lines(mayImport) {
 		pkg, rest, found := strings.Cut(strings.TrimSpace(line), ":")
 		if !found {
 			continue
@@ -207,7 +207,7 @@ func TestLayers(t *testing.T) {
 		for pkg, imports := range listImports(t, goos) {
 			m, known := allowed[withoutInternal(pkg)]
 			if !known {
-				t.Errorf("%s is in no layer", pkg)
+				t.Errorf("%s is not in the list mayImport", pkg)
 				continue
 			}
 			for _, imp := range imports {
@@ -217,8 +217,8 @@ func TestLayers(t *testing.T) {
 				}
 				switch {
 				case ours:
-					if !floorAllows(pkg, dep) {
-						t.Errorf("%s: %s must not import %s, which is not on a floor below", goos, pkg, dep)
+					if !layersAllow(pkg, dep) {
+						t.Errorf("%s: %s must not import %s, which is in no layer below", goos, pkg, dep)
 					}
 					if !slices.Contains(m.ours, withoutInternal(dep)) {
 						t.Errorf("%s: %s must not import %s", goos, pkg, dep)
@@ -235,27 +235,27 @@ func TestLayers(t *testing.T) {
 
 func withoutInternal(pkg string) string { return strings.TrimPrefix(pkg, "internal/") }
 
-// floorAllows reports whether the floors let pkg import dep.
-func floorAllows(pkg, dep string) bool {
-	from, wing := floorOf(pkg)
-	to, other := floorOf(dep)
-	return from >= 0 && to >= 0 && (to > from || wing == other)
+// layersAllow reports whether the layers let pkg import dep.
+func layersAllow(pkg, dep string) bool {
+	from, group := layerOf(pkg)
+	to, other := layerOf(dep)
+	return from >= 0 && to >= 0 && (to > from || group == other)
 }
 
-// floorOf returns the floor of a package, 0 for the highest, and its wing; -1 if it has none.
-func floorOf(pkg string) (floor int, wing string) {
-	for line := range strings.Lines(strings.TrimPrefix(floors, "\n")) {
-		for wing := range strings.FieldsSeq(line) {
-			if pkg == wing || strings.HasPrefix(pkg, wing+"/") {
-				return floor, wing
+// layerOf returns the layer of a package, 0 for the highest, and its group; -1 if it has none.
+func layerOf(pkg string) (layer int, group string) {
+	for line := range strings.Lines(strings.TrimPrefix(layers, "\n")) {
+		for group := range strings.FieldsSeq(line) {
+			if pkg == group || strings.HasPrefix(pkg, group+"/") {
+				return layer, group
 			}
 		}
-		floor++
+		layer++
 	}
 	return -1, ""
 }
 
-func TestFloors(t *testing.T) {
+func TestLayersAllow(t *testing.T) {
 	for _, test := range []struct {
 		pkg, dep string
 		want     bool
@@ -273,7 +273,7 @@ func TestFloors(t *testing.T) {
 		{"internal/view", ".", false},
 		{"dynotest", ".", true},
 	} {
-		if got := floorAllows(test.pkg, test.dep); got != test.want {
+		if got := layersAllow(test.pkg, test.dep); got != test.want {
 			t.Errorf("%s may import %s: %v, want %v", test.pkg, test.dep, got, test.want)
 		}
 	}

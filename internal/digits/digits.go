@@ -1,6 +1,6 @@
 // Package digits writes numbers with as many digits as their noise carries, and never with an
-// exponent. It is a package of its own, below all others, because texts with figures are made on
-// many floors: what a gate decided is worded by package judge, below the reports. What only reports
+// exponent. It is a package of its own, below all others, because texts with figures are made in
+// many layers: what a gate decided is worded by package judge, below the reports. What only reports
 // write, such as a change in percent, is in package view/format.
 package digits
 
