@@ -37,9 +37,16 @@ func find(root string) (g Group) {
 	if err != nil {
 		return g
 	}
-	mounts, err := os.ReadFile(filepath.Join(root, "proc/self/mountinfo"))
+	mountinfo, err := os.ReadFile(filepath.Join(root, "proc/self/mountinfo"))
 	if err != nil {
 		return g
+	}
+	var mounts []mount
+	for line := range strings.Lines(string(mountinfo)) {
+		if m, ok := parseMount(line); ok {
+			m.point = filepath.Join(root, m.point)
+			mounts = append(mounts, m)
+		}
 	}
 	top := map[string]string{} // of a directory, where its hierarchy is mounted
 	for line := range strings.Lines(string(groups)) {
@@ -47,13 +54,10 @@ func find(root string) (g Group) {
 		if len(own) != 3 {
 			continue
 		}
-		for mounted := range strings.Lines(string(mounts)) {
-			if m, ok := parseMount(mounted); ok {
-				m.point = filepath.Join(root, m.point)
-				dir := pathInMount(m.point, m.root, own[2])
-				top[dir] = m.point
-				g.setDirectory(m, own, dir)
-			}
+		for _, m := range mounts {
+			dir := pathInMount(m.point, m.root, own[2])
+			top[dir] = m.point
+			g.setDirectory(m, own, dir)
 		}
 	}
 	g.Limited = cmp.Or(g.CPU, g.Unified)

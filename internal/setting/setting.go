@@ -27,6 +27,7 @@ package setting
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"dyno/internal/engine/loadplan"
 )
@@ -202,9 +203,13 @@ func (s *Setting) Default() string {
 	if s.Text == nil || s.Varies {
 		return ""
 	}
-	p := loadplan.DefaultPlan()
+	p := defaultPlan()
 	return strings.Join(s.Text(&p), ",")
 }
+
+// defaultPlan is the plan of which defaults are shown. It is made once, because it asks the machine
+// how many CPUs there are, and help, flags and forms have the defaults of some thirty settings.
+var defaultPlan = sync.OnceValue(loadplan.DefaultPlan)
 
 // Hints are what helps to fill in a field of a form: what it says, and the values and the default
 // of the setting. A number has the field's unit.
