@@ -96,13 +96,13 @@ func TestKilledLaboratory(t *testing.T) {
 
 // marked is the command lines of the processes that have a setting in their environment.
 func marked(setting string) (all []byte) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		b, _ := os.ReadFile(file)
+	processes, _ := os.ReadDir("/proc")
+	for _, p := range processes { // who has ended meanwhile, and what is no process, has no environment
+		b, _ := os.ReadFile(filepath.Join("/proc", p.Name(), "environ"))
 		if !bytes.Contains(b, append([]byte(setting), 0)) {
 			continue
 		}
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		line, _ := os.ReadFile(filepath.Join("/proc", p.Name(), "cmdline"))
 		if line = bytes.TrimSpace(bytes.ReplaceAll(line, []byte{0}, []byte(" "))); len(line) > 0 {
 			all = append(append(all, line...), '\n')
 		}

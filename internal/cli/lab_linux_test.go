@@ -61,11 +61,11 @@ func labRuns(t *testing.T, mark string, args ...string) (*exec.Cmd, *bytes.Buffe
 
 // marked are the processes that have mark in their environment.
 func marked(mark string) (pids []string) {
-	all, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range all {
-		env, err := os.ReadFile(file)
+	all, _ := os.ReadDir("/proc")
+	for _, p := range all { // who has ended meanwhile, and what is no process, has no environment
+		env, err := os.ReadFile(filepath.Join("/proc", p.Name(), "environ"))
 		if err == nil && strings.Contains(string(env), mark) {
-			pids = append(pids, filepath.Base(filepath.Dir(file)))
+			pids = append(pids, p.Name())
 		}
 	}
 	return pids
@@ -74,7 +74,7 @@ func marked(mark string) (pids []string) {
 // await waits until it is so, for as long as a busy machine may need.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for till := time.Now().Add(2 * time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
+	for till := time.Now().Add(2 * time.Minute); !so(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(till) {
 			t.Fatal("waited in vain: ", what)
 		}

@@ -199,9 +199,12 @@ func generators(mark string) (pids []string) {
 func loading(t *testing.T, dir, mark string) (pids []string) {
 	t.Helper()
 	await(t, "two generators", func() bool {
-		pids = generators(mark)
 		logs, _ := filepath.Glob(filepath.Join(dir, "out", "output", "r*.log"))
-		return len(pids) == 2 && len(logs) > 0
+		if len(logs) == 0 {
+			return false
+		}
+		pids = generators(mark)
+		return len(pids) == 2
 	})
 	return pids
 }
