@@ -147,7 +147,7 @@ view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engi
 view/page/pagetest: / github.com/chromedp
 view/chart: capacity engine/metric lab result stats view/answer view/format view/page lazyregexp / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot
 view/manpage: view/format /
-view/serve: atomicfile dynohome lab lab/judge view/answer view/format view/labanswer view/labreport view/page view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext setting lazyregexp /
+view/serve: atomicfile dynohome lab lab/judge view/answer view/document view/format view/labanswer view/labreport view/page view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext setting lazyregexp /
 fleet/bus/bustest: /
 fleet/bus: atomicfile lazyregexp / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io

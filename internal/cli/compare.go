@@ -36,8 +36,6 @@ results, or runs that cannot be relied on. Only an experiment can run again what
 is worse to confirm it: its file's gate does.
 `
 
-const mostOperands = 26 // they are called A to Z
-
 // compareFlags is the command line of dyno compare.
 type compareFlags struct {
 	helpFlag
@@ -126,8 +124,8 @@ func (f *compareFlags) readGroups(p parsed) (groups []judge.Group, faults []erro
 	faults = p.faults
 	if n := len(p.words); n < 2 {
 		faults = append(faults, fmt.Errorf("comparing needs two results or more; %d given", n))
-	} else if n > mostOperands {
-		faults = append(faults, fmt.Errorf("comparing takes %d at most; %d given", mostOperands, n))
+	} else if n > judge.MostGroups {
+		faults = append(faults, fmt.Errorf("comparing takes %d at most; %d given", judge.MostGroups, n))
 	}
 	if f.output != "" && !strings.EqualFold(filepath.Ext(f.output), ".md") {
 		faults = append(faults, fmt.Errorf("--output: %q does not end in .md", f.output))

@@ -13,7 +13,10 @@ import (
 	"dyno/internal/stats"
 )
 
-// Letter names the i-th group of a comparison: A, B, … for at most 26.
+// MostGroups is how many groups can be compared: they are called A to Z.
+const MostGroups = 26
+
+// Letter names the i-th group of a comparison: A, B, …
 func Letter(i int) string { return string(rune('A' + i)) }
 
 // Label is the short name that verdicts and cells use.

@@ -196,6 +196,9 @@ func (g Group) counterpart(s Sample) (Sample, bool) {
 // important ones. margin is the share that a difference has to reach to matter. It is an error if
 // nothing can be compared.
 func CompareGroups(groups []Group, by []lab.Measure, margin float64) (*Unpaired, error) {
+	if n := len(groups); n < 2 || n > MostGroups {
+		return nil, fmt.Errorf("comparing needs 2 to %d results, and %d are given", MostGroups, n)
+	}
 	u := &Unpaired{Format: UnpairedFormat, Dyno: loadplan.Version, Groups: groups, Margin: margin,
 		Verdicts: []lab.Comparison{}, Cells: []lab.Cell{}, Cautions: []string{}}
 	if len(by) == 0 {

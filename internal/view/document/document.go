@@ -6,6 +6,7 @@
 //	document.go  the values
 //	terminal.go  for a terminal: aligned, wrapped, in colours
 //	markdown.go  for a file or a pull request
+//	screen.go    lines for a first screen, which are left out where there is no room
 package document
 
 import "dyno/internal/view/format"

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	indent       = "  "
-	nameWidth    = 13 // of a row's name and the space after it
-	mostRowLines = 3  // of one row, where their number is limited
+	indent         = "  "
+	nameWidth      = 13 // of a row's name and the space after it
+	mostLinesOfRow = 3  // of one row, where their number is limited
 )
 
 // WriteText writes the document for a terminal.
@@ -121,8 +121,8 @@ func (p Part) lines(few bool) (all []Row) {
 func lineLimits(rows []Row, width, most int) []int {
 	each, taken, sum := make([]int, len(rows)), make([]int, len(rows)), 0
 	for i, row := range rows {
-		each[i] = mostRowLines
-		taken[i] = len(firstLines(row.Text, width, mostRowLines))
+		each[i] = mostLinesOfRow
+		taken[i] = len(firstLines(row.Text, width, mostLinesOfRow))
 		sum += taken[i]
 	}
 	for ; sum > most; sum-- {

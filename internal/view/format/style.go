@@ -1,13 +1,10 @@
 package format
 
-import "fmt"
-
 // Measures of a report, in characters.
 const (
 	TextWidth = 98 // in which lines break
 	indent    = 2  // of lines, besides
 	narrowest = 40 // columns in which a report can be read
-	NameWidth = 13 // of a fact's name and the space after it
 )
 
 // Style is how a terminal wants its text.
@@ -43,16 +40,4 @@ func (s Style) Paint(c Color, text string) string {
 		return text
 	}
 	return string(s.Color) + string(c) + "m" + text + string(s.Color) + "0m"
-}
-
-// WriteFact writes a line of a report: a name, and what is known of it, in as many lines as it
-// takes.
-func WriteFact(d *Document, s Style, c Color, name, text string) {
-	for _, line := range WrapLines(text, s.LineWidth()-NameWidth) {
-		if c != "" {
-			line = s.Paint(c, line)
-		}
-		fmt.Fprintf(d, "  %-*s%s\n", NameWidth, name, line)
-		name = ""
-	}
 }

@@ -3,7 +3,7 @@
 //
 //	numbers  units.go, uncertain.go (no digits that the noise does not carry), change.go (+10 %),
 //	         reasonkind.go (reasons that differ in amounts only)
-//	shapes   table.go (tables, broken lines, documents), style.go (colours, facts), suite.go (JUnit)
+//	shapes   table.go (tables, broken lines, documents), style.go (colours), suite.go (JUnit)
 //	safety   visible.go (nothing that a terminal obeys), markup.go (Markdown, CSV, shell)
 package format
 

@@ -2,7 +2,6 @@ package labreport
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +9,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 )
@@ -18,70 +18,38 @@ import (
 const (
 	mostLines    = 30
 	mostRows     = 8 // of a measure; others with -v
-	mostRowLines = 2 // of one row
 	mostOthers   = 4 // lines about measures that decide nothing
 	longestName  = 24
 	longestLabel = 40 // of a variant with its baseline, where there is room
-	rowIndent    = 4
 )
-
-// A brief is the lines of a brief report, in blocks that may be left out if there is no room.
-type brief struct {
-	s     format.Style
-	lines []string
-}
-
-// atMost is a limit, which does not apply where the style wants detail.
-func (b *brief) atMost(n int) int {
-	if b.s.Detail {
-		return math.MaxInt32
-	}
-	return n
-}
-
-// add adds a text in at most so many lines.
-func (b *brief) add(c format.Color, indent int, text string, most int) {
-	most = b.atMost(most)
-	all := format.FirstLines(format.PlainLine(text), b.s.LineWidth()-indent, most)
-	for i, line := range all {
-		line = format.Clip(line, b.s.LineWidth()-indent)
-		if c != "" {
-			line = b.s.Paint(c, line)
-		}
-		if i > 0 && indent == rowIndent {
-			line = "  " + line
-		}
-		b.lines = append(b.lines, "  "+strings.Repeat(" ", indent)+line)
-	}
-}
 
 // writeBrief writes the answer of an experiment: the sentence, how many variants it is about, the
 // findings by effect, the variants that were refused, the cautions, the medians if there is room,
 // and the next step.
 func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
 	a := labanswer.Of(r)
-	head := &brief{s: s}
+	head := &document.Screen{Style: s}
 	title := format.Clip(titleText(r), s.LineWidth()+2)
 	if a.Load != "" {
-		head.add("", 0, a.Load, 2)
+		head.Add("", 0, a.Load, 2)
 	}
-	head.add("", 0, briefScope(s, r), 2)
-	head.add(boxColor(a.Box), 0, a.Sentence, 3)
+	head.Add("", 0, briefScope(s, r), 2)
+	head.Add(boxColor(a.Box), 0, a.Sentence, 3)
 	if a.Uncovered != "" {
-		head.add(format.Yellow, 0, "! "+a.Uncovered+" (below)", mostRowLines)
+		head.Add(format.Yellow, 0, "! "+a.Uncovered+" (below)", document.MostRowLines)
 	}
-	head.lines = append(head.lines, "")
+	head.Lines = append(head.Lines, "")
 	foot := footLines(s, r, a)
-	room := head.atMost(mostLines) - 1 - len(head.lines) - len(foot)
+	room := head.AtMost(mostLines) - 1 - len(head.Lines) - len(foot)
 	const reserved = 4 // lines for cautions, with the blank one
 	findings := findingLines(s, r, a, room-reserved)
 	medians := medianLines(s, r, a)
-	others := 1 + len(head.lines) + len(findings) + len(foot)
-	cautions := cautionLines(s, a, room-len(findings), mostRowLines)
+	others := 1 + len(head.Lines) + len(findings) + len(foot)
+	cautions := cautionLines(s, a, room-len(findings), document.MostRowLines)
 	if others+len(cautions)+len(medians) > mostLines { // a line each, if there are several
 		cautions = cautionLines(s, a, room-len(findings), 1)
 	}
-	all := slices.Concat(head.lines, findings, cautions)
+	all := slices.Concat(head.Lines, findings, cautions)
 	if others+len(cautions)+len(medians) <= mostLines && !s.Detail {
 		all = append(all, medians...)
 	}
@@ -150,48 +118,48 @@ var verdictColors = map[answer.Verdict]format.Color{answer.Better: format.Green,
 // variants that were not tested, then what other measures decide, and in a few lines those that
 // decide nothing.
 func findingLines(s format.Style, r *lab.Record, a answer.Answer, room int) []string {
-	b := &brief{s: s}
+	b := &document.Screen{Style: s}
 	if len(a.Groups) == 0 {
-		b.notLoaded(a, b.atMost(mostRows))
-		b.failed(r)
-		if len(b.lines) == 0 {
+		addNotLoaded(b, a, b.AtMost(mostRows))
+		addFailed(b, r)
+		if len(b.Lines) == 0 {
 			return nil // the sentence says it
 		}
-		return append(b.lines, "")
+		return append(b.Lines, "")
 	}
-	others, left := &brief{s: s}, 0
-	b.group(a.Groups[0], false)
-	b.notLoaded(a, b.atMost(mostRows/2))
-	b.failed(r)
+	others, left := &document.Screen{Style: s}, 0
+	addGroup(b, a.Groups[0], false)
+	addNotLoaded(b, a, b.AtMost(mostRows/2))
+	addFailed(b, r)
 	othersOf := undecidedLines(a.Groups[1:])
-	for _, one := range othersOf[:min(len(othersOf), b.atMost(mostOthers))] {
-		others.add("", 0, one.text(), 1)
+	for _, one := range othersOf[:min(len(othersOf), b.AtMost(mostOthers))] {
+		others.Add("", 0, one.text(), 1)
 	}
 	for _, g := range a.Groups[1:] {
 		if !slices.ContainsFunc(g.Findings, answer.Finding.IsDecided) {
 			continue
 		}
-		one := &brief{s: s}
-		one.group(g, true)
-		if len(b.lines)+len(one.lines)+len(others.lines)+2 > room {
+		one := &document.Screen{Style: s}
+		addGroup(one, g, true)
+		if len(b.Lines)+len(one.Lines)+len(others.Lines)+2 > room {
 			left++
 			continue
 		}
-		b.lines = append(b.lines, one.lines...)
+		b.Lines = append(b.Lines, one.Lines...)
 	}
 	if left > 0 {
-		others.add("", 0, "findings of "+format.Plural(int64(left), "other measure")+": -v", 1)
+		others.Add("", 0, "findings of "+format.Plural(int64(left), "other measure")+": -v", 1)
 	}
-	return append(append(b.lines, others.lines...), "")
+	return append(append(b.Lines, others.Lines...), "")
 }
 
-// group adds the findings of a measure, all or only those that are decided.
-func (b *brief) group(g answer.Group, decided bool) {
+// addGroup adds the findings of a measure, all or only those that are decided.
+func addGroup(b *document.Screen, g answer.Group, decided bool) {
 	title := g.Name
 	if g.Against != "" {
 		title += " against " + g.Against
 	}
-	b.add(format.Bold, 0, title+" ("+g.Better+"; "+g.Change+")", 1)
+	b.Add(format.Bold, 0, title+" ("+g.Better+"; "+g.Change+")", 1)
 	rows := format.Table{}
 	var verdicts, tails []string
 	var colors []format.Color
@@ -201,38 +169,40 @@ func (b *brief) group(g answer.Group, decided bool) {
 			return !f.IsDecided()
 		})
 	}
-	findings, open := b.withoutNoise(findings)
-	shown := answer.Shown(findings, b.atMost(mostRows))
+	findings, open := withoutNoise(b, findings)
+	shown := answer.Shown(findings, b.AtMost(mostRows))
 	for _, i := range shown {
 		f := findings[i]
 		interval := f.Interval
 		if interval == "" {
 			interval = format.TooFew
 		}
-		rows = append(rows, []string{format.Clip(format.PlainLine(f.Row()), b.longestLabel()), f.Value,
+		rows = append(rows, []string{format.Clip(format.PlainLine(f.Row()), labelWidth(b)), f.Value,
 			f.Effect, interval})
 		verdicts, colors = append(verdicts, f.Words()), append(colors, verdictColors[f.Verdict])
 		tails = append(tails, tailText(f))
 	}
-	for i, line := range alignedRows(rows) {
-		b.addRow(colors[i], line, verdicts[i]+tails[i])
+	for i, line := range document.AlignedRows(rows, "lrrl") {
+		b.AddRow(colors[i], line, verdicts[i]+tails[i])
 	}
 	if n := len(findings) - len(shown); n > 0 {
-		b.add("", rowIndent, fmt.Sprintf("and %s more: -v", format.Plural(int64(n), "variant")), 1)
+		more := "and " + format.Plural(int64(n), "variant") + " more: -v"
+		b.Add("", document.RowIndent, more, 1)
 	}
 	if open > 0 {
-		b.add("", rowIndent, format.Plural(int64(open), "pair")+" of factors: undecided (-v)", 1)
+		more := format.Plural(int64(open), "pair") + " of factors: undecided (-v)"
+		b.Add("", document.RowIndent, more, 1)
 	}
 	for _, note := range g.Notes {
-		b.add("", rowIndent, note, mostRowLines)
+		b.Add("", document.RowIndent, note, document.MostRowLines)
 	}
 }
 
 // withoutNoise are the findings without interactions that are undecided, and how many these are: of
 // many pairs of factors nearly all say nothing.
-func (b *brief) withoutNoise(all []answer.Finding) (shown []answer.Finding, open int) {
+func withoutNoise(b *document.Screen, all []answer.Finding) (shown []answer.Finding, open int) {
 	for _, f := range all {
-		if f.Interaction && f.Verdict == answer.Undecided && !b.s.Detail {
+		if f.Interaction && f.Verdict == answer.Undecided && !b.Style.Detail {
 			open++
 			continue
 		}
@@ -244,10 +214,10 @@ func (b *brief) withoutNoise(all []answer.Finding) (shown []answer.Finding, open
 	return shown, open
 }
 
-// longestLabel leaves room for change, interval and verdict.
-func (b *brief) longestLabel() int {
+// labelWidth leaves room for change, interval and verdict.
+func labelWidth(b *document.Screen) int {
 	const others = 60
-	return max(longestName, min(longestLabel, b.s.LineWidth()-others))
+	return max(longestName, min(longestLabel, b.Style.LineWidth()-others))
 }
 
 // tailText is why a finding is undecided, or not valid.
@@ -258,48 +228,11 @@ func tailText(f answer.Finding) string {
 	return ": " + f.Why
 }
 
-// alignedRows are the rows of a table as lines, its first column to the left.
-func alignedRows(rows format.Table) []string {
-	var b strings.Builder
-	rows.WriteText(&b, "", "lrrl")
-	if len(rows) == 0 {
-		return nil
-	}
-	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-	widest := 0
-	for _, line := range lines {
-		widest = max(widest, utf8.RuneCountInString(line))
-	}
-	for i, line := range lines {
-		lines[i] = line + strings.Repeat(" ", widest-utf8.RuneCountInString(line)+2)
-	}
-	return lines
-}
-
-// addRow adds a row with its verdict, which goes on below itself.
-func (b *brief) addRow(c format.Color, row, verdict string) {
-	at := utf8.RuneCountInString(row) + rowIndent
-	width := b.s.LineWidth() - at
-	if width < longestName { // the verdict has lines of its own
-		b.lines = append(b.lines, "  "+strings.Repeat(" ", rowIndent-2)+strings.TrimRight(row, " "))
-		row, width = strings.Repeat(" ", rowIndent), b.s.LineWidth()-2*rowIndent
-	}
-	all := format.FirstLines(verdict, width, b.atMost(mostRowLines))
-	lead := "  " + strings.Repeat(" ", rowIndent-2) + row
-	for _, line := range all {
-		if c != "" {
-			line = b.s.Paint(c, line)
-		}
-		b.lines = append(b.lines, lead+line)
-		lead = strings.Repeat(" ", utf8.RuneCountInString(lead))
-	}
-}
-
-// notLoaded adds the variants that were refused or are missing, with the remedy.
-func (b *brief) notLoaded(a answer.Answer, most int) {
+// addNotLoaded adds the variants that were refused or are missing, with the remedy.
+func addNotLoaded(b *document.Screen, a answer.Answer, most int) {
 	for i, f := range a.NotLoaded {
 		if i == most {
-			b.add(format.Yellow, rowIndent-2, fmt.Sprintf("and %d more that were not tested: -v",
+			b.Add(format.Yellow, document.RowIndent-2, fmt.Sprintf("and %d more that were not tested: -v",
 				len(a.NotLoaded)-most), 1)
 			return
 		}
@@ -307,12 +240,12 @@ func (b *brief) notLoaded(a answer.Answer, most int) {
 		if f.Remedy != "" {
 			text += "; " + f.Remedy
 		}
-		b.add(format.Yellow, rowIndent-2, text, mostRowLines)
+		b.Add(format.Yellow, document.RowIndent-2, text, document.MostRowLines)
 	}
 }
 
-// failed adds the variants whose trials all failed.
-func (b *brief) failed(r *lab.Record) {
+// addFailed adds the variants whose trials all failed.
+func addFailed(b *document.Screen, r *lab.Record) {
 	for _, arm := range r.Arms {
 		n, failed, why := 0, 0, ""
 		for _, t := range r.Trials {
@@ -325,9 +258,9 @@ func (b *brief) failed(r *lab.Record) {
 			}
 		}
 		if failed > 0 && failed == n {
-			b.add(format.Red, rowIndent-2, fmt.Sprintf("%s: failed in each of %s: %s",
+			b.Add(format.Red, document.RowIndent-2, fmt.Sprintf("%s: failed in each of %s: %s",
 				format.Clip(format.PlainLine(arm.Name), longestName), format.Plural(int64(n), "trial"),
-				format.PlainLine(why)), mostRowLines)
+				format.PlainLine(why)), document.MostRowLines)
 		}
 	}
 }
@@ -335,20 +268,20 @@ func (b *brief) failed(r *lab.Record) {
 // cautionLines are the cautions, each once, those of the findings apart. If there are more than two
 // of them, each has at most so many lines.
 func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
-	b := &brief{s: s}
+	b := &document.Screen{Style: s}
 	all := unsaid(s, a)
 	for i, c := range all {
 		text := "! " + c.Text()
 		if s.Detail && c.Remedy != "" {
 			text += "; " + c.Remedy
 		}
-		lines := mostRowLines
+		lines := document.MostRowLines
 		if len(all) > 2 {
 			lines = each
 		}
-		if last := i == len(all)-1; len(b.lines)+lines+1 > room ||
-			!last && len(b.lines)+lines+2 > room {
-			b.add(format.Yellow, 0, fmt.Sprintf("! and %s more: -v",
+		if last := i == len(all)-1; len(b.Lines)+lines+1 > room ||
+			!last && len(b.Lines)+lines+2 > room {
+			b.Add(format.Yellow, 0, fmt.Sprintf("! and %s more: -v",
 				format.Plural(int64(len(all)-i), "caution")), 1)
 			break
 		}
@@ -356,12 +289,12 @@ func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
 		if c.Severity == answer.Bad {
 			color = format.Red
 		}
-		b.add(color, 0, text, lines)
+		b.Add(color, 0, text, lines)
 	}
-	if len(b.lines) > 0 {
-		b.lines = append(b.lines, "")
+	if len(b.Lines) > 0 {
+		b.Lines = append(b.Lines, "")
 	}
-	return b.lines
+	return b.Lines
 }
 
 // medianLines are the medians of each measure at the load that decides, a row for each variant.
@@ -418,16 +351,16 @@ func medianFigure(r *lab.Record, arm, level, metric string) (cell string, trials
 
 // nextLines are the next step.
 func nextLines(s format.Style, a answer.Answer) []string {
-	b := &brief{s: s}
+	b := &document.Screen{Style: s}
 	next := "next: " + a.Next.Says
 	if a.Next.Command != "" {
 		next += ":"
 	}
-	b.add("", 0, next, 2)
+	b.Add("", 0, next, 2)
 	if a.Next.Command != "" {
-		b.addWhole(rowIndent, a.Next.Command)
+		b.AddWhole(document.RowIndent, a.Next.Command)
 	}
-	return b.lines
+	return b.Lines
 }
 
 // footLines are the next step, and where everything is.
@@ -437,15 +370,10 @@ func footLines(s format.Style, r *lab.Record, a answer.Answer) []string {
 
 // placeLines are where everything is.
 func placeLines(s format.Style, r *lab.Record) []string {
-	b := &brief{s: s}
+	b := &document.Screen{Style: s}
 	if r.Dir != "" {
-		b.addWhole(0, "report: "+r.Dir+"/report.html")
-		b.addWhole(0, "all of it: dyno lab show -v "+format.ShellQuote(r.Dir))
+		b.AddWhole(0, "report: "+r.Dir+"/report.html")
+		b.AddWhole(0, "all of it: dyno lab show -v "+format.ShellQuote(r.Dir))
 	}
-	return b.lines
-}
-
-// addWhole adds a line that is copied, a command or a path, whole, however long it is.
-func (b *brief) addWhole(indent int, line string) {
-	b.lines = append(b.lines, "  "+strings.Repeat(" ", indent)+format.PlainLine(line))
+	return b.Lines
 }

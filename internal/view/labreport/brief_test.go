@@ -305,7 +305,7 @@ func TestOneVerdictEverywhere(t *testing.T) {
 			t.Errorf("it has %q:\n%s", never, text)
 		}
 	}
-	for _, want := range []string{"throughput at c100: open_file_cache has no valid verdict", "generator was the limit", "not valid, client-bound",
+	for _, want := range []string{"Not valid: the generator was the limit", "not valid, client-bound",
 		"go by CPU per request, or load below the generator's limit, at 25,000/s (levels: [{rate: 25000}])"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("it does not have %q:\n%s", want, text)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/say"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
@@ -21,7 +21,6 @@ import (
 const failedTold = 0.01
 
 const (
-	mostCompared  = 26 // results: they are named by letters
 	mostDiffering = 20 // settings listed
 	widestSetting = 30 // characters of one
 )
@@ -73,87 +72,21 @@ func comparedMeasures() []measure {
 		}))
 }
 
-// Compare writes results side by side with their ratios to the first, in what
-// their plans and machines differ, and what may not be concluded.
-func Compare(w io.Writer, rs []*result.Result) error {
-	legend, cautions, differing, err := comparedParts(rs)
-	if err != nil {
-		return err
-	}
-	d := format.NewDocument(w)
-	legend.WriteText(d, "", "l")
-	fmt.Fprintln(d)
-	sideBySide(rs).WriteText(d, "", "lr")
-	fmt.Fprintln(d)
-	for _, line := range cautions {
-		fmt.Fprintln(d, strings.Join(format.WrapLines(line, format.TextWidth), "\n"))
-	}
-	writeDiffering(d, differing)
-	return d.Err()
-}
-
-// CompareMarkdown writes the same for a page or a pull request.
-func CompareMarkdown(w io.Writer, rs []*result.Result) error {
-	legend, cautions, differing, err := comparedParts(rs)
-	if err != nil {
-		return err
-	}
-	d := format.NewDocument(w)
-	append(format.Table{{"", "result", "", ""}}, legend...).WriteMarkdown(d, "l")
-	sideBySide(rs).WriteMarkdown(d, "lr")
-	for _, line := range cautions {
-		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(line))
-	}
-	writeDifferingMarkdown(d, differing)
-	return d.Err()
-}
-
-// comparedParts is what Compare says besides its table. The head of differing has a
-// column for each result.
-func comparedParts(rs []*result.Result) (legend format.Table, cautions []string,
-	differing format.Table, err error) {
-	if len(rs) < 2 || len(rs) > mostCompared {
-		return nil, nil, nil, fmt.Errorf("comparing needs 2 to %d results, and %d are given",
-			mostCompared, len(rs))
-	}
-	groups := make([][]*result.Result, len(rs))
-	for i, r := range rs {
-		groups[i] = []*result.Result{r}
-		legend = append(legend, []string{letterOf(i), format.PlainLine(r.ID), report.MethodAndURL(r),
-			report.ModelText(r)})
-	}
-	differing, err = differingSettings(groups)
-	return legend, append(singleRunCautions(rs), likenessText(differing)...), differing, err
-}
-
-// writeDiffering writes differences under a head, if there are any.
-func writeDiffering(d *format.Document, rows format.Table) {
+// differingPart is in what the plans and machines differ, and what follows from that.
+func differingPart(rows format.Table) document.Part {
+	p := document.Part{Text: likenessText(rows), Sides: "l"}
 	if len(rows) == 0 {
-		return
+		return p
 	}
-	withLetters(rows).WriteText(d, "  ", "l")
-	if n := len(rows) - mostDiffering; n > 0 {
-		fmt.Fprintf(d, "  and %s more\n", format.Count(int64(n)))
-	}
-}
-
-func writeDifferingMarkdown(d *format.Document, rows format.Table) {
-	if len(rows) == 0 {
-		return
-	}
-	withLetters(rows).WriteMarkdown(d, "l")
-	if n := len(rows) - mostDiffering; n > 0 {
-		fmt.Fprintf(d, "and %s more\n\n", format.Count(int64(n)))
-	}
-}
-
-// withLetters is the first rows of differences, with a head.
-func withLetters(rows format.Table) format.Table {
 	head := []string{""}
 	for i := range rows[0][1:] {
 		head = append(head, letterOf(i))
 	}
-	return append(format.Table{head}, rows[:min(len(rows), mostDiffering)]...)
+	p.Table = append(format.Table{head}, rows[:min(len(rows), mostDiffering)]...)
+	if n := len(rows) - mostDiffering; n > 0 {
+		p.Under = []string{"and " + format.Count(int64(n)) + " more"}
+	}
+	return p
 }
 
 func letterOf(i int) string { return judge.Letter(i) }
@@ -221,31 +154,30 @@ func singleRunCautions(rs []*result.Result) []string {
 	var all []string
 	for i, r := range rs {
 		if why := r.Partial(); why != "" && r.Requests.Completed > 0 {
-			all = append(all, fmt.Sprintf("%s is only a part of what was planned: %s.", letterOf(i),
+			all = append(all, fmt.Sprintf("%s is only a part of what was planned: %s", letterOf(i),
 				format.PlainLine(why)))
 		}
 		if n, sent := r.Requests.Errors, r.Requests.Sent; float64(n) > failedTold*float64(sent) {
 			all = append(all, fmt.Sprintf("%.1f %% of the requests of %s failed: its rate and latencies "+
-				"are those of the others.", 100*float64(n)/float64(sent), letterOf(i)))
+				"are those of the others", 100*float64(n)/float64(sent), letterOf(i)))
 		}
 		if r.Generator.Verdict != result.OK || r.Generator.NotJudged() {
 			word := report.GeneratorWord(r)
 			if word == result.OK {
 				word = r.Generator.Verdict // because of the server
 			}
-			all = append(all, fmt.Sprintf("%s is %s: %s.", letterOf(i), word,
+			all = append(all, fmt.Sprintf("%s is %s: %s", letterOf(i), word,
 				strings.Join(report.Reasons(r), "; ")))
 		}
 		if r.Model != rs[0].Model {
 			all = append(all, fmt.Sprintf("A is %s and %s is %s: their latencies are not the same "+
-				"quantity.", format.PlainLine(rs[0].Model), letterOf(i), format.PlainLine(r.Model)))
+				"quantity", format.PlainLine(rs[0].Model), letterOf(i), format.PlainLine(r.Model)))
 		}
 	}
 	if f := result.RatesApart(rs); f != nil {
-		all = append(all, say.Start(*f)+".")
+		all = append(all, say.Start(*f))
 	}
-	return append(all, "Each is a single run, so there is no interval: two runs of one server may "+
-		"differ as much. Repeat them in turns, and compare folders or lists of results.")
+	return all
 }
 
 // likenessText says whether like is compared with like.

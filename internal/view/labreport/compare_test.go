@@ -1,12 +1,12 @@
 package labreport
 
 import (
-	"bytes"
-	"errors"
-	"os"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/result/durations"
 	"dyno/internal/view/format"
@@ -24,18 +24,9 @@ func TestCompareGolden(t *testing.T) {
 		"users":  {reporttest.Shopping(), reporttest.Late()},
 		"unlike": {reporttest.Closed(), reporttest.Late(), reporttest.Failing(), reporttest.Unreachable()},
 	} {
-		var text, page bytes.Buffer
-		if err := errors.Join(Compare(&text, rs), CompareMarkdown(&page, rs)); err != nil {
-			t.Fatal(err)
-		}
-		_, cautions, _, err := comparedParts(rs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		phrases := reporttest.Phrases("caution", cautions...)
-		book.Collect(name, phrases)
-		golden(t, name+".compare", reporttest.LayoutOf(text.Bytes(), phrases))
-		golden(t, name+".compare.md", reporttest.LayoutOf(page.Bytes(), phrases))
+		u := beside(t, rs...)
+		book.Collect(name, unpairedPhrases(t, u))
+		checkBoth(t, name, u)
 	}
 	for name, u := range unpaired(t) {
 		book.Collect(name, unpairedPhrases(t, u))
@@ -43,17 +34,28 @@ func TestCompareGolden(t *testing.T) {
 	golden(t, "comparison.sentences", book.Text())
 }
 
-func TestCompareNeedsTwo(t *testing.T) {
-	if err := Compare(&bytes.Buffer{}, []*result.Result{reporttest.Closed()}); err == nil {
-		t.Error("one result was compared with nothing")
+// beside are single results that are compared.
+func beside(t *testing.T, rs ...*result.Result) *judge.Unpaired {
+	t.Helper()
+	var groups []judge.Group
+	for i, r := range rs {
+		r.ID, r.Window.Started = "", r.Window.Started.Add(time.Duration(i)*time.Minute)
+		groups = append(groups, judge.GroupResults(fmt.Sprint("result ", i), []*result.Result{r}))
 	}
+	return compared(t, groups...)
+}
+
+// besideText is what a terminal shows of single results.
+func besideText(t *testing.T, rs ...*result.Result) string {
+	t.Helper()
+	return reporttest.Text(t, func(w *strings.Builder) error { return Unpaired(w, beside(t, rs...), format.Style{}) })
 }
 
 // A setting that is a whole number is shown as one, however large: it is a seed.
 func TestSeedsDifferAsWholeNumbers(t *testing.T) {
 	a, b := reporttest.Late(), reporttest.Late()
 	a.Plan.Seed, b.Plan.Seed = 7_339_825_175_987_076, 7
-	words := reporttest.Text(t, func(w *strings.Builder) error { return Compare(w, []*result.Result{a, b}) })
+	words := besideText(t, a, b)
 	if !strings.Contains(words, "7339825175987076") || strings.Contains(words, "e+15") {
 		t.Error(words)
 	}
@@ -61,12 +63,9 @@ func TestSeedsDifferAsWholeNumbers(t *testing.T) {
 
 // A stored file may say anything, and what it says is not for the terminal.
 func TestCompareIsPlain(t *testing.T) {
-	var b bytes.Buffer
-	if err := Compare(&b, []*result.Result{reporttest.Hostile(), reporttest.Closed()}); err != nil {
-		t.Fatal(err)
-	}
-	if at := bytes.IndexAny(b.Bytes(), "\x1b\r\x00"); at >= 0 {
-		t.Errorf("%q", b.Bytes()[max(0, at-60):at+5])
+	words := besideText(t, reporttest.Hostile(), reporttest.Closed())
+	if at := strings.IndexAny(words, "\x1b\r\x00"); at >= 0 {
+		t.Errorf("%q", words[max(0, at-60):at+5])
 	}
 }
 
@@ -75,18 +74,9 @@ func TestCompareOfShortRuns(t *testing.T) {
 	short := reporttest.Closed()
 	short.Generator.Verdict, short.Generator.Reasons = result.OK, []string{"too short to judge"}
 	short.Generator.Doubts = []result.Doubt{{Cause: result.TooShort, Kind: result.Short, Verdict: result.OK}}
-	words := reporttest.Text(t, func(w *strings.Builder) error {
-		return Compare(w, []*result.Result{short, reporttest.Closed()})
-	})
+	words := besideText(t, short, reporttest.Closed())
 	if n := strings.Count(words, "not judged"); n != 2 || strings.Contains(words, "A is ok") {
 		t.Errorf("%d times not judged, want one in the table and one below:\n%s", n, words)
-	}
-}
-
-func TestCompareReturnsWriteErrors(t *testing.T) {
-	r := reporttest.Closed()
-	if err := Compare(reporttest.Full{}, []*result.Result{r, r}); !errors.Is(err, os.ErrClosed) {
-		t.Error(err)
 	}
 }
 

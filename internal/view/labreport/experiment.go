@@ -3,14 +3,13 @@
 // is in the record or in the result.
 //
 // A function whose name ends in Text returns a number, a fact or a verdict as it is printed; one
-// whose name ends in Section returns a part of a report.
+// whose name ends in Part returns a part of a report, which package document lays out.
 //
 //	an experiment  brief.go (the first 30 lines), experiment.go (verdicts, medians, the plan),
 //	               findings.go (fairness, grades, profiles, method), loads.go, shift.go,
 //	               serversettings.go, programs.go, correction.go, unsaid.go (cautions and
 //	               undecided measures)
-//	a comparison   compare.go (single results), unpaired.go (groups of them), comparedparts.go,
-//	               comparemeasures.go
+//	a comparison   compare.go (single results), unpaired.go (groups of them), comparemeasures.go
 //	formats        trials.go (CSV), junit.go, gobench.go, forest.go (SVG), pullrequest.go
 //	the page       experimentwords.go (the sentences, the command, the formulas)
 //	while it runs  live.go; rehearsal.go (lab check --start)
@@ -29,28 +28,21 @@ import (
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 )
 
-// A section is a part of an experiment's report, for a terminal and a page.
-type section struct {
-	head  string
-	text  []string     // paragraphs
-	sides string       // of table; see format.Table.WriteText
-	table format.Table // nil: none
-}
-
-// sections are the report, what matters most first.
-func sections(r *lab.Record) []section {
-	all := []section{
-		unavailableSection(r), verdictSection(r), shiftSection(r), gateSection(r),
-		objectiveSection(r), capacitySection(r), frontierSection(r), sensitivitySection(r),
-		medianSection(r), partSection(r), fairnessSection(r), givenSection(r),
-		gradeSection(r), publishedSection(r), programSection(r),
+// experimentParts are the report behind its first lines, what matters most first.
+func experimentParts(r *lab.Record) []document.Part {
+	all := []document.Part{
+		unavailablePart(r), verdictPart(r), shiftPart(r), gatePart(r),
+		objectivePart(r), capacityPart(r), frontierPart(r), sensitivityPart(r),
+		medianPart(r), processPart(r), fairnessPart(r), givenPart(r),
+		gradePart(r), publishedPart(r), programPart(r),
 	}
-	all = append(all, profileSections(r)...)
-	return append(all, methodSection(r))
+	all = append(all, profileParts(r)...)
+	return append(all, methodPart(r))
 }
 
 // Experiment writes what an experiment found, for a terminal: in at most 30 lines of 100 columns if
@@ -59,56 +51,21 @@ func Experiment(w io.Writer, r *lab.Record, s format.Style) error {
 	d := format.NewDocument(w)
 	writeBrief(d, s, r)
 	if s.Detail {
-		for _, part := range sections(r) {
-			part.writeText(d, s)
-		}
+		fmt.Fprintln(d)
+		d.Fail(document.Doc{Parts: experimentParts(r)}.WriteText(d, s))
 	}
 	return d.Err()
-}
-
-func (p section) isEmpty() bool { return p.table == nil && len(p.text) == 0 }
-
-// writeText writes the section for a terminal, if there is anything in it.
-func (p section) writeText(d *format.Document, s format.Style) {
-	if p.isEmpty() {
-		return
-	}
-	fmt.Fprintf(d, "\n  %s\n", s.Paint(format.Bold, p.head))
-	for _, text := range p.text {
-		for _, line := range format.WrapLines(format.PlainLine(text), s.LineWidth()) {
-			fmt.Fprintf(d, "  %s\n", line)
-		}
-	}
-	if p.table != nil {
-		p.table.WriteText(d, "  ", p.sides)
-	}
-}
-
-// writeMarkdown writes it for a page.
-func (p section) writeMarkdown(d *format.Document) {
-	if p.isEmpty() {
-		return
-	}
-	fmt.Fprintf(d, "## %s\n\n", format.EscapeMarkdown(p.head))
-	for _, text := range p.text {
-		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(text))
-	}
-	if p.table != nil {
-		p.table.WriteMarkdown(d, p.sides)
-	}
 }
 
 // WholeMarkdown writes everything that is known of an experiment as Markdown.
 func WholeMarkdown(w io.Writer, r *lab.Record) error {
 	d := format.NewDocument(w)
-	fmt.Fprintf(d, "# %s\n\n%s\n\n", format.EscapeMarkdown(titleText(r)),
-		format.EscapeMarkdown(scopeText(r)))
-	for _, c := range r.Cautions {
-		fmt.Fprintf(d, "> **Caution:** %s\n\n", format.EscapeMarkdown(c))
-	}
-	for _, part := range sections(r) {
-		part.writeMarkdown(d)
-	}
+	a := labanswer.Of(r)
+	fmt.Fprintf(d, "# %s\n\n%s\n", format.EscapeMarkdown(titleText(r)),
+		a.Markdown(experimentCommand(r), answer.Limits{}))
+	fmt.Fprintf(d, "%s.\n\n", format.EscapeMarkdown(scopeText(r)))
+	next := document.Part{Apart: true, Rows: []document.Row{nextRow(a.Next)}}
+	d.Fail(document.Doc{Parts: append([]document.Part{next}, experimentParts(r)...)}.WriteMarkdown(d))
 	return d.Err()
 }
 
@@ -184,32 +141,47 @@ func elapsedTime(r *lab.Record) time.Duration {
 	return max(trials, r.Ended.Round(0).Sub(r.Started.Round(0)))
 }
 
-// mostSentences is up to how many comparisons each has its sentence above the table. Of more, only
-// those have one that differ, or of which more has to be known than the table has.
-const mostSentences = 12
-
-// verdictSection has the verdicts, as sentences and as a table.
-func verdictSection(r *lab.Record) section {
-	out := section{head: "Verdicts", sides: "lllrrlrr", table: format.Table{
-		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
-		text: correctionText(r.Verdicts)}
+// verdictPart has the verdicts as a table, and above it what the table does not say.
+func verdictPart(r *lab.Record) document.Part {
 	findings := labanswer.Findings(r)
-	most := len(r.Verdicts) > mostSentences
+	out := document.Part{Head: "Verdicts", Sides: "lllrrlrr", Table: format.Table{
+		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
+		Text: append(correctionText(r.Verdicts), openTexts(r.Verdicts, findings)...)}
 	for i, c := range r.Verdicts {
-		plain := c.Disturbed+c.OtherLoad == 0 &&
-			(findings[i].Verdict == answer.Undecided || findings[i].Verdict == answer.Same)
-		if !c.Control && !(most && plain) {
-			out.text = append(out.text, variantSentence(c, findings[i]))
-		}
-		out.table = append(out.table, []string{format.PlainLine(c.Level), c.Metric,
+		out.Table = append(out.Table, []string{format.PlainLine(c.Level), c.Metric,
 			format.PlainLine(c.Variant), comparisonRatio(c), comparisonInterval(c),
 			verdictMark(c, findings[i]), format.Count(int64(c.Trials)),
 			pValueText(c.PAdjusted)})
 	}
 	if len(r.Verdicts) == 0 {
-		return section{head: "Verdicts", text: []string{"Nothing could be compared."}}
+		return document.Part{Head: "Verdicts", Text: []string{"Nothing could be compared."}}
 	}
 	return out
+}
+
+// openTexts are why comparisons are undecided or not valid, a sentence for each reason: with which
+// they are, where there are several reasons.
+func openTexts(all []lab.Comparison, findings []answer.Finding) (texts []string) {
+	places, reasons := map[string][]string{}, map[answer.Verdict]int{}
+	var of []answer.Finding
+	for i, f := range findings {
+		if all[i].Control || f.Why == "" || f.IsDecided() || f.Verdict == answer.Same {
+			continue
+		}
+		why := string(f.Verdict) + ": " + f.Why
+		if places[why] == nil {
+			texts, of = append(texts, why), append(of, f)
+			reasons[f.Verdict]++
+		}
+		places[why] = append(places[why], all[i].Place())
+	}
+	for i, why := range texts {
+		texts[i] = strings.ToUpper(why[:1]) + why[1:]
+		if reasons[of[i].Verdict] > 1 {
+			texts[i] += " (" + strings.Join(places[why], ", ") + ")"
+		}
+	}
+	return texts
 }
 
 // variantSentence is a comparison in words, with the verdict that the report's first lines have.
@@ -265,13 +237,10 @@ func comparisonRatio(c lab.Comparison) string {
 
 // verdictMark is a verdict with what has to be known of it.
 func verdictMark(c lab.Comparison, f answer.Finding) string {
-	s := string(f.Verdict)
 	if f.Verdict == answer.Noise {
-		s = "A/A"
+		f.Verdict = "A/A"
 	}
-	if f.Unreliable != "" {
-		s += ", " + f.Unreliable
-	}
+	s := f.Words()
 	if c.ClientBound {
 		s += ", client-bound"
 	}
@@ -300,30 +269,30 @@ func pValueText(p float64) string {
 	return fmt.Sprintf("%.4f", p)
 }
 
-func gateSection(r *lab.Record) section { return gateOf(r.Gate) }
+func gatePart(r *lab.Record) document.Part { return gateOf(r.Gate) }
 
-func gateOf(g *lab.GateOutcome) section {
+func gateOf(g *lab.GateOutcome) document.Part {
 	if g == nil {
-		return section{}
+		return document.Part{}
 	}
-	s := section{head: "Gate", text: []string{g.Verdict}}
+	s := document.Part{Head: "Gate", Text: []string{g.Verdict}}
 	if g.Why != "" {
-		s.text[0] += ": " + g.Why
+		s.Text[0] += ": " + g.Why
 	}
 	for _, c := range g.Missed {
-		s.text = append(s.text, variantSentence(c, labanswer.FindingOf(c, g.Missed)))
+		s.Text = append(s.Text, variantSentence(c, labanswer.FindingOf(c, g.Missed)))
 	}
 	if g.Confirmed {
-		s.text = append(s.text, "A second batch of trials showed it again.")
+		s.Text = append(s.Text, "A second batch of trials showed it again.")
 	}
 	return s
 }
 
-// medianSection has a row for each variant at each level: what is judged, with
+// medianPart has a row for each variant at each level: what is judged, with
 // the letters of those that the trials do not distinguish.
-func medianSection(r *lab.Record) section {
+func medianPart(r *lab.Record) document.Part {
 	if r.Experiment == nil || len(r.Cells) == 0 {
-		return section{}
+		return document.Part{}
 	}
 	head := []string{"level", "variant"}
 	metrics := slices.DeleteFunc(slices.Clone(r.Experiment.Design.Metrics),
@@ -332,7 +301,7 @@ func medianSection(r *lab.Record) section {
 		head = append(head, fmt.Sprintf("%s (%s)", m, metricUnit(r, string(m))))
 	}
 	head = append(head, "trials")
-	out := section{head: "Medians", sides: "llr", table: format.Table{head}, text: []string{
+	out := document.Part{Head: "Medians", Sides: "llr", Table: format.Table{head}, Text: []string{
 		"Half of the width of the 95 % interval of a median is behind ±. Variants that share a letter " +
 			"cannot be told apart by these trials; a is best. The ratio of two medians is not the change " +
 			"of a verdict, which is the middle of the ratios within rounds: what the machine does to both " +
@@ -345,7 +314,7 @@ func medianSection(r *lab.Record) section {
 				row, any = append(row, cell), max(any, n)
 			}
 			if any > 0 {
-				out.table = append(out.table, append(row, format.Count(int64(any))))
+				out.Table = append(out.Table, append(row, format.Count(int64(any))))
 			}
 		}
 	}

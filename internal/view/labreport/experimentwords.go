@@ -36,9 +36,9 @@ type ExperimentWords struct {
 func ExperimentWordsOf(r *lab.Record) ExperimentWords {
 	w := ExperimentWords{Title: titleText(r), Scope: shortScope(r), Command: experimentCommand(r),
 		Cautions:    r.Cautions,
-		Unavailable: unavailableSection(r).text, Gate: gateSection(r).text,
-		Trials: gradeSection(r).text[0], Fairness: fairnessSection(r).text, Given: givenSection(r).text,
-		Published: publishedSection(r).text, Methods: methodSection(r).text, Formulas: formulas}
+		Unavailable: unavailablePart(r).Text, Gate: gatePart(r).Text,
+		Trials: gradePart(r).Text[0], Fairness: fairnessPart(r).Text, Given: givenPart(r).Text,
+		Published: publishedPart(r).Text, Methods: methodPart(r).Text, Formulas: formulas}
 	w.Correction = correctionText(r.Verdicts)
 	for i, f := range labanswer.Findings(r) {
 		w.Verdicts = append(w.Verdicts, comparisonSentence(r.Verdicts[i], f))

@@ -124,8 +124,8 @@ func TestWordsOf(t *testing.T) {
 // A generator at its limit, and one that was held up, are told apart.
 func TestMarksOfLimits(t *testing.T) {
 	all := verdicts()
-	for name, want := range map[string]string{"alike": "the same", "bound": "not valid, client-bound",
-		"held up": "the same, 1 disturbed", "bound and held up": "not valid, client-bound, 1 disturbed"} {
+	for name, want := range map[string]string{"alike": "the same, within 0 %", "bound": "not valid, client-bound",
+		"held up": "the same, within 0 %, 1 disturbed", "bound and held up": "not valid, client-bound, 1 disturbed"} {
 		if verdictMark(all[name], labanswer.FindingOf(all[name], nil)) != want {
 			t.Errorf("%s: %q", name, verdictMark(all[name], labanswer.FindingOf(all[name], nil)))
 		}

@@ -10,16 +10,18 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/profile"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
 
-// partSection is what each process of a server cost.
-func partSection(r *lab.Record) section {
-	out := section{head: "Server processes", sides: "lllr", table: format.Table{{"level", "variant",
-		"process", "CPU/request", "user", "system", "CPU of a core", "memory"}}, text: []string{
-		"Each figure is a median of the trials, so that those of user and system need not add up to " +
-			"that of both."}}
+// processPart is what each process of a server cost.
+func processPart(r *lab.Record) document.Part {
+	out := document.Part{Head: "Server processes", Sides: "lllr",
+		Text: []string{"Each figure is a median of the trials, so that those of user and system need " +
+			"not add up to that of both."},
+		Table: format.Table{{"level", "variant", "process", "CPU/request", "user", "system",
+			"CPU of a core", "memory"}}}
 	for i, p := range r.Parts {
 		single := i+2 >= len(r.Parts) || r.Parts[i+2].Name == ""
 		if p.Name == "" && single && i+1 < len(r.Parts) {
@@ -29,25 +31,25 @@ func partSection(r *lab.Record) section {
 		if name == "" {
 			name = "all"
 		}
-		out.table = append(out.table, []string{format.PlainLine(p.Level), format.PlainLine(p.Arm),
+		out.Table = append(out.Table, []string{format.PlainLine(p.Level), format.PlainLine(p.Arm),
 			format.PlainLine(name),
 			report.ValueOrNA(p.CPU, format.Micros), report.ValueOrNA(p.User, format.Micros),
 			report.ValueOrNA(p.System, format.Micros),
 			report.ValueOrNA(p.Percent, format.Percent), report.ValueOrNA(p.Memory, format.Size)})
 	}
 	if len(r.Parts) == 0 {
-		return section{}
+		return document.Part{}
 	}
 	return out
 }
 
-// fairnessSection has the aspects in which answers differ.
-func fairnessSection(r *lab.Record) section {
+// fairnessPart has the aspects in which answers differ.
+func fairnessPart(r *lab.Record) document.Part {
 	t := r.Fairness
 	if t == nil || len(t.Variants) == 0 {
-		return section{}
+		return document.Part{}
 	}
-	out := section{head: "Fairness", sides: "l"}
+	out := document.Part{Head: "Fairness", Sides: "l"}
 	same := 0
 	rows := format.Table{append([]string{"aspect"}, t.Variants...)}
 	for i := range rows[0] {
@@ -69,11 +71,11 @@ func fairnessSection(r *lab.Record) section {
 		}
 		rows = append(rows, line)
 	}
-	out.text = append(out.text, fmt.Sprintf("Each variant was asked before the load. In %s their "+
+	out.Text = append(out.Text, fmt.Sprintf("Each variant was asked before the load. In %s their "+
 		"answers are like that of %s or cannot be compared; %s.", format.Plural(int64(same), "aspect"),
 		t.Reference, violationsText(t)))
 	if len(rows) > 1 {
-		out.table = rows
+		out.Table = rows
 	}
 	return out
 }
@@ -100,19 +102,19 @@ func violationsText(t *fairness.Table) string {
 	return format.Plural(int64(n), "violation") + " below"
 }
 
-// unavailableSection names the variants that were not tested, and why.
-func unavailableSection(r *lab.Record) section {
-	out := section{head: "Not tested, or failed"}
+// unavailablePart names the variants that were not tested, and why.
+func unavailablePart(r *lab.Record) document.Part {
+	out := document.Part{Head: "Not tested, or failed"}
 	for _, a := range r.Arms {
 		switch {
 		case len(a.Missing) > 0:
-			out.text = append(out.text, fmt.Sprintf("%s is not available here: %s", a.Name,
+			out.Text = append(out.Text, fmt.Sprintf("%s is not available here: %s", a.Name,
 				strings.Join(a.Missing, "; ")))
 		case a.Unfit != "" && !a.Control:
-			out.text = append(out.text, fmt.Sprintf("%s was not tested: %s", a.Name,
+			out.Text = append(out.Text, fmt.Sprintf("%s was not tested: %s", a.Name,
 				format.PlainLine(a.Unfit)))
 		default:
-			out.text = append(out.text, armFailures(r, a.Name)...)
+			out.Text = append(out.Text, armFailures(r, a.Name)...)
 		}
 	}
 	return out
@@ -140,10 +142,10 @@ func armFailures(r *lab.Record, arm string) []string {
 		format.Plural(int64(all), "trial"), format.ClipText(last, 500))}
 }
 
-// gradeSection says what the trials are worth, and what failed.
-func gradeSection(r *lab.Record) section {
+// gradePart says what the trials are worth, and what failed.
+func gradePart(r *lab.Record) document.Part {
 	grades, counted, example := map[lab.Grade]int{}, map[string]int{}, map[string]string{}
-	out := section{head: "Trials"}
+	out := document.Part{Head: "Trials"}
 	var order []string
 	for _, t := range r.Trials {
 		grades[t.Grade]++
@@ -160,9 +162,9 @@ func gradeSection(r *lab.Record) section {
 			}
 		}
 	}
-	out.text = append(out.text, gradesText("Of "+format.Plural(int64(len(r.Trials)), "trial"), grades))
+	out.Text = append(out.Text, gradesText("Of "+format.Plural(int64(len(r.Trials)), "trial"), grades))
 	if s := r.Sensitive; s != nil && len(s.Trials) > 0 {
-		out.text = append(out.text, fmt.Sprintf("%s more tried settings of the generator. They count "+
+		out.Text = append(out.Text, fmt.Sprintf("%s more tried settings of the generator. They count "+
 			"for nothing but the sensitivity to the generator.",
 			format.Plural(int64(len(s.Trials)), "trial")))
 	}
@@ -170,9 +172,9 @@ func gradeSection(r *lab.Record) section {
 		return out
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return counted[b] - counted[a] })
-	out.sides, out.table = "rl", format.Table{{"trials", "doubt, as the first of them has it"}}
+	out.Sides, out.Table = "rl", format.Table{{"trials", "doubt, as the first of them has it"}}
 	for _, kind := range order[:min(len(order), format.MostRows)] {
-		out.table = append(out.table, []string{format.Count(int64(counted[kind])),
+		out.Table = append(out.Table, []string{format.Count(int64(counted[kind])),
 			format.ClipText(format.PlainLine(example[kind]), 300)})
 	}
 	return out
@@ -184,16 +186,17 @@ func gradesText(of string, grades map[lab.Grade]int) string {
 		grades[lab.GradeB], grades[lab.GradeF])
 }
 
-// publishedSection sets published figures beside ours.
-func publishedSection(r *lab.Record) section {
+// publishedPart sets published figures beside ours.
+func publishedPart(r *lab.Record) document.Part {
 	if len(r.Published) == 0 || r.Experiment.Published == nil {
-		return section{}
+		return document.Part{}
 	}
 	p := r.Experiment.Published
-	out := section{head: "Published", text: []string{p.Source}, sides: "lllrrrr", table: format.Table{{
-		"variant", "level", "measure", "published", "ours", "published ratio", "our ratio"}}}
+	out := document.Part{Head: "Published", Text: []string{p.Source}, Sides: "lllrrrr",
+		Table: format.Table{{"variant", "level", "measure", "published", "ours", "published ratio",
+			"our ratio"}}}
 	if p.Note != "" {
-		out.text = append(out.text, p.Note)
+		out.Text = append(out.Text, p.Note)
 	}
 	show := func(f *float64, how func(float64) string) string {
 		if f == nil {
@@ -206,7 +209,7 @@ func publishedSection(r *lab.Record) section {
 		if b.Failed != "" {
 			was = "failed: " + format.PlainLine(b.Failed)
 		}
-		out.table = append(out.table, []string{format.PlainLine(b.Variant), format.PlainLine(b.Level),
+		out.Table = append(out.Table, []string{format.PlainLine(b.Variant), format.PlainLine(b.Level),
 			publishedMeasure(b), was, show(b.Ours, format.Digits3), show(b.Ratio, format.RatioAlone),
 			show(b.OursRatio, format.RatioAlone)})
 	}
@@ -224,24 +227,24 @@ func publishedMeasure(b lab.PublishedFigure) string {
 // mostFunctions of a profile are shown.
 const mostFunctions = 8
 
-// profileSections are the profiles, one by one. A profile is compared with that of the baseline
+// profileParts are the profiles, one by one. A profile is compared with that of the baseline
 // only if both ran the same programs.
-func profileSections(r *lab.Record) (all []section) {
+func profileParts(r *lab.Record) (all []document.Part) {
 	for _, p := range r.Profiles {
-		s := section{sides: "rrl", head: fmt.Sprintf("Profile of %s at %s: %s", format.PlainLine(p.Arm),
-			format.PlainLine(p.Level), p.Kind)}
-		s.text = append(s.text, profileOrigin(p))
+		s := document.Part{Sides: "rrl", Head: fmt.Sprintf("Profile of %s at %s: %s",
+			format.PlainLine(p.Arm), format.PlainLine(p.Level), p.Kind)}
+		s.Text = append(s.Text, profileOrigin(p))
 		if p.Problem != "" {
 			all = append(all, s)
 			continue
 		}
 		for _, f := range p.Shares {
-			s.text = append(s.text, fmt.Sprintf("%s: %.2f %% of %s, %.2f %% in itself%s", f.Function,
+			s.Text = append(s.Text, fmt.Sprintf("%s: %.2f %% of %s, %.2f %% in itself%s", f.Function,
 				100*f.Cumulative.Share, f.Type, 100*f.Flat.Share, intervalText(f.Cumulative.Interval)))
 		}
-		s.table = format.Table{{"in itself", "with callees", "function"}}
+		s.Table = format.Table{{"in itself", "with callees", "function"}}
 		for _, line := range p.Top[:min(len(p.Top), mostFunctions)] {
-			s.table = append(s.table, []string{format.InPercent(line.Flat.Share),
+			s.Table = append(s.Table, []string{format.InPercent(line.Flat.Share),
 				format.InPercent(line.Cumulative.Share), format.Clip(format.PlainLine(line.Function), 80)})
 		}
 		differences := p.Different[:min(len(p.Different), 3)]
@@ -249,7 +252,7 @@ func profileSections(r *lab.Record) (all []section) {
 			differences = nil
 		}
 		for _, d := range differences {
-			s.text = append(s.text, fmt.Sprintf("compared with the baseline: %s %+.2f points%s", d.Function,
+			s.Text = append(s.Text, fmt.Sprintf("compared with the baseline: %s %+.2f points%s", d.Function,
 				100*d.Change, intervalText(d.Interval)))
 		}
 		all = append(all, s)
@@ -278,10 +281,10 @@ func profileOrigin(p lab.TakenProfile) string {
 	return s
 }
 
-// methodSection is how it was done, in the words that a reviewer asks for.
-func methodSection(r *lab.Record) section {
+// methodPart is how it was done, in the words that a reviewer asks for.
+func methodPart(r *lab.Record) document.Part {
 	if r.Experiment == nil {
-		return section{}
+		return document.Part{}
 	}
 	d := r.Experiment.Design
 	order := map[string]string{
@@ -325,7 +328,7 @@ func methodSection(r *lab.Record) section {
 		text = append(text, fmt.Sprintf("The generator reaches %s requests/s at %s against a server "+
 			"that does next to nothing.", format.Digits3(c.Throughput), c.Level))
 	}
-	return section{head: "Method", text: text}
+	return document.Part{Head: "Method", Text: text}
 }
 
 // cpusText are those that an experiment gave to whom. Those of agents are not its own to give.
@@ -401,19 +404,19 @@ func trialMethod(r *lab.Record) string {
 	return s + ". The trial is the unit of all statistics."
 }
 
-// objectiveSection has the number of trials that met each objective.
-func objectiveSection(r *lab.Record) section {
+// objectivePart has the number of trials that met each objective.
+func objectivePart(r *lab.Record) document.Part {
 	if len(r.Objectives) == 0 {
-		return section{}
+		return document.Part{}
 	}
-	out := section{head: "Objectives", sides: "lllr", table: format.Table{{"objective", "level",
+	out := document.Part{Head: "Objectives", Sides: "lllr", Table: format.Table{{"objective", "level",
 		"variant", "met"}}}
 	for _, o := range r.Objectives {
 		met := fmt.Sprintf("%d of %d", o.Met, o.Trials)
 		if o.Undecided {
 			met = "inconclusive: " + met
 		}
-		out.table = append(out.table, []string{format.PlainLine(o.Expr), format.PlainLine(o.Level),
+		out.Table = append(out.Table, []string{format.PlainLine(o.Expr), format.PlainLine(o.Level),
 			format.PlainLine(o.Arm), met})
 	}
 	return out

@@ -16,7 +16,7 @@ func TestDoubtsAreCountedByTrial(t *testing.T) {
 		{Grade: lab.GradeB, Reasons: []lab.Reason{{Says: "generator: part 1: late"}, {Says: "generator: part 2: late"}}},
 		{Grade: lab.GradeB, Reasons: []lab.Reason{{Says: "generator: part 2: late"}, {Says: "hot"}}},
 	}}}
-	rows := gradeSection(r).table
+	rows := gradePart(r).Table
 	if len(rows) != 3 || rows[1][0] != "2" || rows[1][1] != "generator: part 1: late" || rows[2][0] != "1" {
 		t.Errorf("%v", rows)
 	}

@@ -37,7 +37,7 @@ func ExperimentJUnit(w io.Writer, r *lab.Record) error {
 	}
 	if g := r.Gate; g != nil {
 		c := format.TestCase{Name: "gate"}
-		says := &format.Problem{Message: g.Verdict, Text: format.PlainLines(gateOf(g).text[1:])}
+		says := &format.Problem{Message: g.Verdict, Text: format.PlainLines(gateOf(g).Text[1:])}
 		if g.Why != "" {
 			says.Message += ": " + format.PlainLine(g.Why)
 		}

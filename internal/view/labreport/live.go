@@ -7,6 +7,7 @@ import (
 
 	"dyno/internal/lab/judge"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 )
@@ -22,30 +23,30 @@ const (
 // which narrows from round to round. It has at most so many lines, each as wide as the style says.
 func LiveTable(p *judge.Progress, now string, s format.Style, most int) []string {
 	a := labanswer.Of(p.Record)
-	b := &brief{s: s}
-	b.add(format.Bold, 0, progressText(p), 1)
+	b := &document.Screen{Style: s}
+	b.Add(format.Bold, 0, progressText(p), 1)
 	if now != "" {
-		b.add("", 0, "now: "+now, 1)
+		b.Add("", 0, "now: "+now, 1)
 	}
 	for i, g := range a.Groups {
 		if i == mostLiveGroups {
-			b.add("", 0, "also: "+format.Plural(int64(len(a.Groups)-i), "measure"), 1)
+			b.Add("", 0, "also: "+format.Plural(int64(len(a.Groups)-i), "measure"), 1)
 			break
 		}
-		b.liveGroup(g)
+		addLiveGroup(b, g)
 	}
 	if len(a.Groups) == 0 {
-		b.add("", 0, "nothing can be compared yet", 1)
+		b.Add("", 0, "nothing can be compared yet", 1)
 	}
-	if len(b.lines) > most {
-		b.lines = append(b.lines[:most-1], "  …")
+	if len(b.Lines) > most {
+		b.Lines = append(b.Lines[:most-1], "  …")
 	}
-	return b.lines
+	return b.Lines
 }
 
-// liveGroup adds the findings of a measure, without what would decide them.
-func (b *brief) liveGroup(g answer.Group) {
-	b.add("", 0, g.Name+" against "+g.Against+" ("+g.Better+")", 1)
+// addLiveGroup adds the findings of a measure, without what would decide them.
+func addLiveGroup(b *document.Screen, g answer.Group) {
+	b.Add("", 0, g.Name+" against "+g.Against+" ("+g.Better+")", 1)
 	rows := format.Table{}
 	for _, f := range g.Findings[:min(len(g.Findings), mostLiveRows)] {
 		interval := f.Interval
@@ -55,12 +56,12 @@ func (b *brief) liveGroup(g answer.Group) {
 		rows = append(rows, []string{format.Clip(format.PlainLine(f.Variant), longestName), f.Value,
 			f.Effect, interval})
 	}
-	for i, line := range alignedRows(rows) {
+	for i, line := range document.AlignedRows(rows, "lrrl") {
 		f := g.Findings[i]
-		b.addRow(verdictColors[f.Verdict], line, f.Words())
+		b.AddRow(verdictColors[f.Verdict], line, f.Words())
 	}
 	if n := len(g.Findings) - mostLiveRows; n > 0 {
-		b.add("", rowIndent-2, fmt.Sprintf("and %d more", n), 1)
+		b.Add("", document.RowIndent-2, fmt.Sprintf("and %d more", n), 1)
 	}
 }
 

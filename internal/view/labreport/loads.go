@@ -6,16 +6,17 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
-// capacitySection has the rates that searches certified.
-func capacitySection(r *lab.Record) section {
+// capacityPart has the rates that searches certified.
+func capacityPart(r *lab.Record) document.Part {
 	if r.Experiment == nil {
-		return section{}
+		return document.Part{}
 	}
-	out := section{head: "Capacity", sides: "lllrr", table: format.Table{
-		{"level", "variant", "objective", "certified (median)", "trials"}}, text: []string{
+	out := document.Part{Head: "Capacity", Sides: "lllrr", Table: format.Table{
+		{"level", "variant", "objective", "certified (median)", "trials"}}, Text: []string{
 		"The highest rate that met the objective in a trial, and did so again in a longer run. Half of " +
 			"the width of the 95 % interval of a median is behind ±. A search knows a rate to 3 %; it " +
 			"starts each time from another one, so that this is no bias of the ratios."}}
@@ -26,27 +27,27 @@ func capacitySection(r *lab.Record) section {
 			}
 			cell, n := medianFigure(r, arm.Name, l.Name, string(experiment.Capacity))
 			if n > 0 {
-				out.table = append(out.table, []string{format.PlainLine(l.Name), format.PlainLine(arm.Name),
+				out.Table = append(out.Table, []string{format.PlainLine(l.Name), format.PlainLine(arm.Name),
 					format.PlainLine(string(l.Find)), cell + " req/s", format.Count(int64(n))})
 			}
 		}
 	}
-	if len(out.table) == 1 {
-		return section{}
+	if len(out.Table) == 1 {
+		return document.Part{}
 	}
 	return out
 }
 
-// frontierSection has what a request costs at rising rates.
-func frontierSection(r *lab.Record) section {
+// frontierPart has what a request costs at rising rates.
+func frontierPart(r *lab.Record) document.Part {
 	f := r.Frontier
 	if f == nil {
-		return section{}
+		return document.Part{}
 	}
-	out := section{head: "Efficiency at rising rates", sides: "lrrrrr", table: format.Table{{"variant",
-		"rate (req/s)", "CPU (µs/req)", "mean latency (µs)", "p99 (µs)", "in flight"}}}
+	out := document.Part{Head: "Efficiency at rising rates", Sides: "lrrrrr", Table: format.Table{
+		{"variant", "rate (req/s)", "CPU (µs/req)", "mean latency (µs)", "p99 (µs)", "in flight"}}}
 	if c := r.Chosen; c != nil {
-		out.text = append(out.text, fmt.Sprintf("The rates are shares of the smallest capacity, %s/s "+
+		out.Text = append(out.Text, fmt.Sprintf("The rates are shares of the smallest capacity, %s/s "+
 			"of %s.", format.Digits3(c.Capacity), format.PlainLine(c.Arm)))
 	}
 	for _, arm := range r.Arms {
@@ -60,11 +61,11 @@ func frontierSection(r *lab.Record) section {
 				row, any = append(row, cell), max(any, n)
 			}
 			if any > 0 {
-				out.table = append(out.table, row)
+				out.Table = append(out.Table, row)
 			}
 		}
 		if text := idleText(r, arm.Name); text != "" && !arm.Control {
-			out.text = append(out.text, text)
+			out.Text = append(out.Text, text)
 		}
 	}
 	return out
@@ -93,33 +94,33 @@ func idleText(r *lab.Record, arm string) string {
 		format.RatioAlone(idle/busy))
 }
 
-// sensitivitySection has what other settings of the generator do to one cell.
-func sensitivitySection(r *lab.Record) section {
+// sensitivityPart has what other settings of the generator do to one cell.
+func sensitivityPart(r *lab.Record) document.Part {
 	s := r.Sensitive
 	if s == nil {
-		return section{}
+		return document.Part{}
 	}
-	out := section{head: "Sensitivity to the generator", sides: "lrrr", text: []string{
-		format.PlainLine(s.Sentence) + "."}, table: format.Table{
+	out := document.Part{Head: "Sensitivity to the generator", Sides: "lrrr", Text: []string{
+		format.PlainLine(s.Sentence) + "."}, Table: format.Table{
 		{"setting", "ratio of " + s.Metric, "95 % interval", "pairs"}}}
 	for _, v := range s.Settings {
-		out.table = append(out.table, []string{format.PlainLine(v.Name),
+		out.Table = append(out.Table, []string{format.PlainLine(v.Name),
 			format.RatioIn(v.Ratio.Estimate, v.Ratio.Low, v.Ratio.High),
 			format.RatioInterval(v.Ratio.Low, v.Ratio.High), format.Count(int64(v.Trials))})
 	}
 	for _, why := range s.Skipped {
-		out.text = append(out.text, "Not tried: "+format.PlainLine(why)+".")
+		out.Text = append(out.Text, "Not tried: "+format.PlainLine(why)+".")
 	}
 	if len(s.Trials) > 0 {
 		grades := map[lab.Grade]int{}
 		for _, t := range s.Trials {
 			grades[t.Grade]++
 		}
-		out.text = append(out.text, gradesText(fmt.Sprintf("Of %s with settings of the generator",
+		out.Text = append(out.Text, gradesText(fmt.Sprintf("Of %s with settings of the generator",
 			format.Plural(int64(len(s.Trials)), "trial")), grades))
 	}
-	if len(out.table) == 1 {
-		out.table = nil
+	if len(out.Table) == 1 {
+		out.Table = nil
 	}
 	return out
 }

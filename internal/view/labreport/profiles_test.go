@@ -19,8 +19,8 @@ func TestProfilesOfOtherProgramsAreNotCompared(t *testing.T) {
 		r.Profiles = []lab.TakenProfile{{Arm: "other", Level: "c1", Kind: "cpu",
 			Different: []profile.Delta{{Function: "runtime.mallocgc", Change: 0.05}}}}
 		text := ""
-		for _, s := range profileSections(r) {
-			text += strings.Join(s.text, "\n")
+		for _, s := range profileParts(r) {
+			text += strings.Join(s.Text, "\n")
 		}
 		if strings.Contains(text, "compared with the baseline: runtime.mallocgc") != want {
 			t.Errorf("%s beside /a/app: %q", path, text)

@@ -12,6 +12,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 )
@@ -45,20 +46,17 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 		fmt.Fprintf(d, "\n%s\n", s)
 	}
 	writeRefused(d, a, mostRefused)
-	writeOthers(d, a)
-	const rest = 12 // lines about medians besides their rows, and the end
+	fmt.Fprintln(d)
+	parts := []document.Part{othersPart(a)}
+	d.Fail(document.Doc{Parts: parts}.WriteMarkdown(d))
+	const rest = 15 // lines about medians besides their rows, and the end
 	room := mostMarkdownLines - rest - bytes.Count(text.Bytes(), []byte("\n"))
-	if s := medianSection(r); len(s.table) > 1 && room > 0 {
-		rows := s.table[:min(len(s.table), room+1)]
-		fmt.Fprintf(d, "\n%s\n\n", format.EscapeMarkdown("Medians. "+s.text[0]))
-		rows.WriteMarkdown(d, s.sides)
-		if n := len(s.table) - len(rows); n > 0 {
-			fmt.Fprintf(d, "and %s more\n\n", format.Plural(int64(n), "row"))
-		}
+	parts = []document.Part{medianPart(r), {Apart: true, Rows: []document.Row{nextRow(a.Next),
+		{Name: "done", Text: scopeText(r) + "; all tables: report.html, or", Command: showAll}}}}
+	if parts[0].Most = room; room <= 0 {
+		parts = parts[1:]
 	}
-	fmt.Fprintf(d, "%s\n\n", nextMarkdown(a.Next))
-	fmt.Fprintf(d, "%s. All tables: report.html, or %s.\n", format.EscapeMarkdown(scopeText(r)),
-		format.CodeSpan(showAll))
+	d.Fail(document.Doc{Parts: parts}.WriteMarkdown(d))
 	_, err := text.WriteTo(w)
 	return err
 }
@@ -267,10 +265,10 @@ func writeRefused(w io.Writer, a answer.Answer, most int) {
 	}
 }
 
-// writeOthers writes what the measures behind the first decide.
-func writeOthers(d *format.Document, a answer.Answer) {
+// othersPart is what the measures behind the first decide.
+func othersPart(a answer.Answer) (p document.Part) {
 	if len(a.Groups) < 2 {
-		return
+		return p
 	}
 	t := format.Table{{"measure", "variant", "value", "change", "95 % interval", "verdict"}}
 	var decided []answer.Finding
@@ -288,14 +286,14 @@ func writeOthers(d *format.Document, a answer.Answer) {
 		t = append(t, []string{names[i], format.PlainLine(f.Row()), f.Value, f.Effect, f.Interval,
 			f.Words()})
 	}
-	fmt.Fprintln(d)
 	if len(t) > 1 {
-		t.WriteMarkdown(d, "llrrrl")
+		p.Table, p.Sides = t, "llrrrl"
 	}
 	if n := len(decided) - len(shown); n > 0 {
-		fmt.Fprintf(d, "and %s more: %s\n\n", format.Plural(int64(n), "row"), format.CodeSpan(showAll))
+		p.Under = append(p.Under, "and "+format.Plural(int64(n), "row")+" more: "+showAll)
 	}
 	for _, one := range undecidedLines(a.Groups[1:]) {
-		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(format.ClipText(one.text(), mostReasonRunes)))
+		p.Under = append(p.Under, format.ClipText(one.text(), mostReasonRunes))
 	}
+	return p
 }

@@ -5,16 +5,17 @@ import (
 
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
-// givenSection is what servers were given besides the question: what of the fairness table is
+// givenPart is what servers were given besides the question: what of the fairness table is
 // reported and not judged.
-func givenSection(r *lab.Record) section {
+func givenPart(r *lab.Record) document.Part {
 	if r.Fairness == nil {
-		return section{}
+		return document.Part{}
 	}
-	out := section{head: "What the servers were given", sides: "l", text: []string{
+	out := document.Part{Head: "What the servers were given", Sides: "l", Text: []string{
 		"Read from the processes before the load, and not judged: it may be what is compared, or why " +
 			"a comparison is not what it seems."}}
 	for _, row := range r.Fairness.Rows {
@@ -29,16 +30,16 @@ func givenSection(r *lab.Record) section {
 			}
 			line = append(line, value)
 		}
-		out.table = append(out.table, line)
+		out.Table = append(out.Table, line)
 	}
-	if out.table == nil {
-		return section{}
+	if out.Table == nil {
+		return document.Part{}
 	}
 	head := []string{"aspect"}
 	for _, name := range r.Fairness.Variants {
 		head = append(head, format.PlainLine(name))
 	}
-	out.table = append(format.Table{head}, out.table...)
+	out.Table = append(format.Table{head}, out.Table...)
 	return out
 }
 

@@ -4,17 +4,18 @@ import (
 	"slices"
 
 	"dyno/internal/lab"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
-// shiftSection is by how much each quantile of latency differs: a row for each quantile at each
+// shiftPart is by how much each quantile of latency differs: a row for each quantile at each
 // level, a column for each arm that is compared.
-func shiftSection(r *lab.Record) section {
-	out := section{head: "Latency, quantile by quantile", sides: "lr", text: []string{
+func shiftPart(r *lab.Record) document.Part {
+	out := document.Part{Head: "Latency, quantile by quantile", Sides: "lr", Text: []string{
 		"The shift function: by which factor each quantile of latency exceeds the baseline's, paired " +
 			"by round, with the 95 % interval of each by itself. * marks what differs also when all " +
 			"quantiles of a column are taken together (sign flips of rounds)."},
-		table: format.Table{{"level", "quantile"}}}
+		Table: format.Table{{"level", "quantile"}}}
 	var arms, levels []string
 	var quantiles []float64
 	for _, s := range r.Shifts {
@@ -24,11 +25,11 @@ func shiftSection(r *lab.Record) section {
 		}
 	}
 	if len(arms) == 0 {
-		return section{}
+		return document.Part{}
 	}
 	slices.Sort(quantiles)
 	for _, arm := range arms {
-		out.table[0] = append(out.table[0], format.PlainLine(arm))
+		out.Table[0] = append(out.Table[0], format.PlainLine(arm))
 	}
 	for _, level := range levels {
 		for _, q := range quantiles {
@@ -36,7 +37,7 @@ func shiftSection(r *lab.Record) section {
 			for _, arm := range arms {
 				row = append(row, shiftCell(r.Shifts, level, arm, q))
 			}
-			out.table = append(out.table, row)
+			out.Table = append(out.Table, row)
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/reporttest"
@@ -159,9 +160,9 @@ func TestUndecidedPairs(t *testing.T) {
 	g := answer.Group{Name: "cpu", Findings: []answer.Finding{{Variant: "log=off", Verdict: answer.Better, Effect: "−9 %"},
 		pair("a and b", answer.Undecided), pair("a and c", answer.Undecided), pair("b and c", answer.Worse)}}
 	for detail, want := range map[bool][2]bool{false: {false, true}, true: {true, false}} {
-		b := &brief{s: format.Style{Detail: detail, Width: 100}}
-		b.group(g, false)
-		text := strings.Join(b.lines, "\n")
+		b := &document.Screen{Style: format.Style{Detail: detail, Width: 100}}
+		addGroup(b, g, false)
+		text := strings.Join(b.Lines, "\n")
 		if got := [2]bool{strings.Contains(text, "a and b"), strings.Contains(text, "2 pairs of factors: undecided (-v)")}; got != want ||
 			!strings.Contains(text, "b and c") || !strings.Contains(text, "log=off") {
 			t.Errorf("detail %v:\n%s", detail, text)

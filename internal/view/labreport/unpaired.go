@@ -1,15 +1,16 @@
 package labreport
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/report"
@@ -18,106 +19,82 @@ import (
 // UnpairedAnswer is what a comparison of runs that were measured apart says first.
 func UnpairedAnswer(u *judge.Unpaired) (answer.Answer, error) {
 	differing, err := differingRows(u)
-	if err != nil {
-		return answer.Answer{}, err
-	}
+	return unpairedAnswer(u, differing), err
+}
+
+func unpairedAnswer(u *judge.Unpaired, differing format.Table) answer.Answer {
 	var settings []string
 	for _, row := range differing {
 		if !isTarget(row[0]) && row[0] != "seed" && row[0] != "values" { // which each run draws anew
 			settings = append(settings, row[0])
 		}
 	}
-	return labanswer.OfComparison(u, settings), nil
+	return labanswer.OfComparison(u, settings)
 }
 
-// Unpaired writes what runs that were measured apart say of each other, for a
-// terminal. Single results it sets side by side, as Compare does.
+// Unpaired writes what runs that were measured apart say of each other, for a terminal.
 func Unpaired(w io.Writer, u *judge.Unpaired, s format.Style) error {
-	a, err := UnpairedAnswer(u)
-	if err != nil {
-		return err
-	}
-	d := format.NewDocument(w)
-	b := &brief{s: s}
-	b.add(boxColor(a.Box), 0, a.Sentence, 3)
-	fmt.Fprintf(d, "%s\n\n", strings.Join(b.lines, "\n"))
-	if err := writeUnpaired(d, u, s); err != nil {
-		return err
-	}
-	fmt.Fprintf(d, "\n%s\n", strings.Join(nextLines(s, a), "\n"))
-	return d.Err()
-}
-
-// writeUnpaired writes all of a comparison but its answer.
-func writeUnpaired(d *format.Document, u *judge.Unpaired, s format.Style) error {
-	if u.IsSingle() {
-		if err := Compare(d, resultsOf(u)); err != nil {
-			return err
-		}
-		gateOf(u.Gate).writeText(d, s)
-		return nil
-	}
-	differing, err := differingRows(u)
-	if err != nil {
-		return err
-	}
-	groupLegend(u).WriteText(d, "", "l")
-	for _, c := range u.Cautions {
-		format.WriteFact(d, s, format.Yellow, "CAUTION", format.PlainLine(c))
-	}
-	for _, part := range comparisonSections(u) {
-		part.writeText(d, s)
-	}
-	fmt.Fprintln(d)
-	for _, line := range likenessText(differing) {
-		fmt.Fprintln(d, strings.Join(format.WrapLines(line, format.TextWidth), "\n"))
-	}
-	writeDiffering(d, differing)
-	return nil
+	d, err := unpairedDocument(u)
+	return errors.Join(err, d.WriteText(w, s))
 }
 
 // UnpairedMarkdown writes the same for a page or a pull request.
 func UnpairedMarkdown(w io.Writer, u *judge.Unpaired) error {
-	a, err := UnpairedAnswer(u)
-	if err != nil {
-		return err
-	}
-	d := format.NewDocument(w)
-	fmt.Fprintf(d, "# Comparison\n\n**%s**\n\n", format.EscapeMarkdown(a.Sentence))
-	if u.IsSingle() {
-		if err := CompareMarkdown(d, resultsOf(u)); err != nil {
-			return err
-		}
-		gateOf(u.Gate).writeMarkdown(d)
-		fmt.Fprintf(d, "%s\n", nextMarkdown(a.Next))
-		return d.Err()
-	}
-	differing, err := differingRows(u)
-	if err != nil {
-		return err
-	}
-	append(format.Table{{"", "", "runs", "of", ""}}, groupLegend(u)...).WriteMarkdown(d, "l")
-	for _, c := range u.Cautions {
-		fmt.Fprintf(d, "> **Caution:** %s\n\n", format.EscapeMarkdown(c))
-	}
-	for _, part := range comparisonSections(u) {
-		part.writeMarkdown(d)
-	}
-	for _, line := range likenessText(differing) {
-		fmt.Fprintf(d, "%s\n\n", format.EscapeMarkdown(line))
-	}
-	writeDifferingMarkdown(d, differing)
-	fmt.Fprintf(d, "%s\n", nextMarkdown(a.Next))
-	return d.Err()
+	d, err := unpairedDocument(u)
+	return errors.Join(err, d.WriteMarkdown(w))
 }
 
-// nextMarkdown is the next step, with its command.
-func nextMarkdown(next answer.Step) string {
-	s := "Next: " + format.EscapeMarkdown(next.Says)
-	if next.Command != "" {
-		s += ": " + format.CodeSpan(next.Command)
+// UnpairedParts are what Unpaired writes besides the answer, for a page: what is compared, the
+// figures of single runs, the cautions, and the rest.
+func UnpairedParts(u *judge.Unpaired) ([]document.Part, error) {
+	differing, err := differingRows(u)
+	parts, first := comparedParts(u, differing), 1
+	if u.IsSingle() {
+		first = 2
 	}
-	return s
+	return slices.Concat(parts[:first], []document.Part{{Text: comparedCautions(u)}},
+		document.Filled(parts[first:])), err
+}
+
+func unpairedDocument(u *judge.Unpaired) (document.Doc, error) {
+	differing, err := differingRows(u)
+	a := unpairedAnswer(u, differing)
+	lead := []document.Row{{Name: "verdict", Text: a.Sentence, Tone: boxColor(a.Box)}}
+	for _, c := range comparedCautions(u) {
+		lead = append(lead, document.Row{Name: "CAUTION", Text: c, Tone: format.Yellow})
+	}
+	return document.Doc{Title: "Comparison", Parts: slices.Concat(
+		[]document.Part{{Apart: true, Rows: lead}}, comparedParts(u, differing),
+		[]document.Part{{Apart: true, Rows: []document.Row{nextRow(a.Next)}}})}, err
+}
+
+// nextRow is the next step, with its command.
+func nextRow(next answer.Step) document.Row {
+	return document.Row{Name: "next", Text: next.Says, Command: next.Command}
+}
+
+// comparedCautions are what keeps one from concluding too much.
+func comparedCautions(u *judge.Unpaired) []string {
+	if u.IsSingle() {
+		return singleRunCautions(resultsOf(u))
+	}
+	return u.Cautions
+}
+
+// comparedParts are all of a comparison but its answer and its cautions.
+func comparedParts(u *judge.Unpaired, differing format.Table) []document.Part {
+	gate := gateOf(nil)
+	if u.Gate != nil {
+		short := *u.Gate
+		short.Missed = u.Labelled(short.Missed)
+		gate = gateOf(&short)
+	}
+	legend := document.Part{Table: groupLegend(u), Sides: "l"}
+	if u.IsSingle() {
+		return []document.Part{legend, {Table: sideBySide(resultsOf(u)), Sides: "lr"}, gate,
+			differingPart(differing)}
+	}
+	return []document.Part{legend, gate, verdictsPart(u), groupMedianPart(u), differingPart(differing)}
 }
 
 // resultsOf are those of single runs.
@@ -175,18 +152,26 @@ func settingRows(u *judge.Unpaired) (differ format.Table) {
 const widestName = 60 // characters of what a group was called
 
 // groupLegend says what the groups are.
-func groupLegend(u *judge.Unpaired) (t format.Table) {
+func groupLegend(u *judge.Unpaired) format.Table {
+	t := format.Table{{"", "results", "of", "load"}}
 	for i, g := range u.Groups {
 		runs := 0
 		for _, s := range g.Samples {
 			runs += len(s.Runs)
 		}
-		row := []string{letterOf(i), format.Clip(format.PlainLine(g.Name), widestName),
-			format.Plural(int64(runs), "run")}
+		name := format.Clip(format.PlainLine(g.Name), widestName)
+		rs := g.Results()
+		switch {
+		case !u.IsSingle():
+			name += ", " + format.Plural(int64(runs), "run")
+		case rs[0].ID != "":
+			name = format.PlainLine(rs[0].ID)
+		}
+		row := []string{letterOf(i), name}
 		if g.Record != nil {
 			row = append(row, fmt.Sprintf("experiment %s, dyno %s", format.PlainLine(g.Record.Name),
 				format.PlainLine(g.Record.Dyno)), labanswer.GroupLoad(g))
-		} else if rs := g.Results(); len(rs) > 0 {
+		} else if len(rs) > 0 {
 			row = append(row, report.MethodAndURL(rs[0]), report.ModelText(rs[0]))
 		}
 		t = append(t, row)
@@ -194,35 +179,24 @@ func groupLegend(u *judge.Unpaired) (t format.Table) {
 	return t
 }
 
-func comparisonSections(u *judge.Unpaired) []section {
-	gate := gateOf(nil)
-	if u.Gate != nil {
-		short := *u.Gate
-		short.Missed = u.Labelled(short.Missed)
-		gate = gateOf(&short)
-	}
-	return []section{gate, verdictsSection(u), groupMedianSection(u)}
-}
-
-// verdictsSection is the verdict table, first in words.
-func verdictsSection(u *judge.Unpaired) section {
-	out := section{head: "Verdicts", sides: "llllrrlrr", table: format.Table{
-		{"level", "measure", "", "of", "ratio", "95 % interval", "verdict", "runs", "p (corrected)"}},
-		text: correctionText(u.Verdicts)}
-	for _, c := range u.Labelled(u.Verdicts) {
+// verdictsPart is the table of verdicts, and above it what the table does not say.
+func verdictsPart(u *judge.Unpaired) document.Part {
+	out := document.Part{Head: "Verdicts", Sides: "llllrrlrr", Table: format.Table{
+		{"level", "measure", "", "of", "ratio", "95 % interval", "verdict", "runs", "p (corrected)"}}}
+	all, findings := u.Labelled(u.Verdicts), []answer.Finding{}
+	for _, c := range all {
 		f := labanswer.FindingOf(c, u.Verdicts)
-		if !c.Control {
-			out.text = append(out.text, variantSentence(c, f))
-		}
-		out.table = append(out.table, []string{format.PlainLine(c.Level), c.Metric,
+		findings = append(findings, f)
+		out.Table = append(out.Table, []string{format.PlainLine(c.Level), c.Metric,
 			format.PlainLine(c.Variant),
 			format.PlainLine(c.Baseline), comparisonRatio(c), comparisonInterval(c), verdictMark(c, f),
 			runCounts(c), pValueText(c.PAdjusted)})
 	}
 	if len(u.Verdicts) == 0 {
-		return section{head: "Verdicts", text: []string{"Nothing could be compared."}}
+		return document.Part{Head: "Verdicts", Text: []string{"Nothing could be compared."}}
 	}
-	return out.withoutLevels()
+	out.Text = append(correctionText(u.Verdicts), openTexts(all, findings)...)
+	return withoutLevels(out)
 }
 
 // trialsOf is on how many trials a comparison rests, in words.
@@ -242,8 +216,8 @@ func runCounts(c lab.Comparison) string {
 	return fmt.Sprintf("%s/%s", format.Count(int64(c.Trials)), format.Count(int64(c.Against)))
 }
 
-// groupMedianSection has a row for each group, or arm of it, at each level.
-func groupMedianSection(u *judge.Unpaired) section {
+// groupMedianPart has a row for each group, or arm of it, at each level.
+func groupMedianPart(u *judge.Unpaired) document.Part {
 	type place struct{ level, name string }
 	rows, runs := map[place][]string{}, map[place]int{}
 	var places []place
@@ -265,18 +239,18 @@ func groupMedianSection(u *judge.Unpaired) section {
 		runs[at] = max(runs[at], c.Trials)
 	}
 	if len(places) == 0 {
-		return section{}
+		return document.Part{}
 	}
-	out := section{head: "Medians", sides: "llr", table: format.Table{append(head, "runs")},
-		text: []string{"In brackets is the 95 % interval of a median; it takes 6 runs. " +
+	out := document.Part{Head: "Medians", Sides: "llr", Table: format.Table{append(head, "runs")},
+		Text: []string{"In brackets is the 95 % interval of a median; it takes 6 runs. " +
 			ratioKind(u)}}
 	for _, at := range places {
 		for len(rows[at]) < len(head) {
 			rows[at] = append(rows[at], "n/a")
 		}
-		out.table = append(out.table, append(rows[at], format.Count(int64(runs[at]))))
+		out.Table = append(out.Table, append(rows[at], format.Count(int64(runs[at]))))
 	}
-	return out.withoutLevels()
+	return withoutLevels(out)
 }
 
 // ratioKind says what the ratio of a verdict is of: it is not that of the medians below it.
@@ -300,17 +274,16 @@ func medianText(c lab.Cell) string {
 	return format.WithInterval(v.Estimate, v.Low, v.High)
 }
 
-// withoutLevels is the section without its first column, the level's, if no row has
-// one.
-func (p section) withoutLevels() section {
-	for _, row := range p.table[1:] {
+// withoutLevels is a part without the first column of its table, the level's, if no row has one.
+func withoutLevels(p document.Part) document.Part {
+	for _, row := range p.Table[1:] {
 		if row[0] != "" {
 			return p
 		}
 	}
-	for i := range p.table {
-		p.table[i] = p.table[i][1:]
+	for i := range p.Table {
+		p.Table[i] = p.Table[i][1:]
 	}
-	p.sides = p.sides[1:]
+	p.Sides = p.Sides[1:]
 	return p
 }

@@ -75,21 +75,24 @@ func unpairedPhrases(t *testing.T, u *judge.Unpaired) (all []reporttest.Phrase) 
 		}
 		all = append(all, reporttest.Phrases(name, p.Text...)...)
 	}
-	if u.IsSingle() { // whose gate is no part
-		all = append(all, reporttest.Phrases("gate", gateOf(u.Gate).text...)...)
-	}
 	return all
+}
+
+// checkBoth compares a comparison with its goldens.
+func checkBoth(t *testing.T, name string, u *judge.Unpaired) {
+	t.Helper()
+	var text, page bytes.Buffer
+	if err := errors.Join(Unpaired(&text, u, format.Style{}), UnpairedMarkdown(&page, u)); err != nil {
+		t.Fatal(err)
+	}
+	phrases := unpairedPhrases(t, u)
+	golden(t, name+".compare", reporttest.LayoutOf(text.Bytes(), phrases))
+	golden(t, name+".compare.md", reporttest.LayoutOf(page.Bytes(), phrases))
 }
 
 func TestUnpairedGolden(t *testing.T) {
 	for name, u := range unpaired(t) {
-		var text, page bytes.Buffer
-		if err := errors.Join(Unpaired(&text, u, format.Style{}), UnpairedMarkdown(&page, u)); err != nil {
-			t.Fatal(err)
-		}
-		phrases := unpairedPhrases(t, u)
-		golden(t, name+".compare", reporttest.LayoutOf(text.Bytes(), phrases))
-		golden(t, name+".compare.md", reporttest.LayoutOf(page.Bytes(), phrases))
+		checkBoth(t, name, u)
 	}
 }
 

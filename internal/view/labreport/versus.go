@@ -6,6 +6,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
@@ -16,19 +17,19 @@ const mostVersusCautions = 2
 // done, why the answer must not be relied on, what speaks against it, the next step, and where all
 // figures are. Next is empty where nothing more is needed.
 func Versus(w io.Writer, r *lab.Record, a answer.Answer, next answer.Step, s format.Style) error {
-	b := &brief{s: s}
+	b := &document.Screen{Style: s}
 	if a.Unreliable != "" {
-		b.add(format.Red, 0, withheldText(a), mostRowLines)
+		b.Add(format.Red, 0, withheldText(a), document.MostRowLines)
 	}
-	b.versusCautions(a)
+	addVersusCautions(b, a)
 	if next.Says != "" {
-		b.lines = append(b.lines, nextLines(s, answer.Answer{Next: next})...)
+		b.Lines = append(b.Lines, nextLines(s, answer.Answer{Next: next})...)
 	}
-	b.lines = append(b.lines, placeLines(s, r)...)
+	b.Lines = append(b.Lines, placeLines(s, r)...)
 	d := format.NewDocument(w)
 	title := format.Clip(titleText(r)+"; "+shortScope(r), s.LineWidth()+2)
 	fmt.Fprintln(d, s.Paint(format.Bold, title))
-	for _, line := range b.lines {
+	for _, line := range b.Lines {
 		fmt.Fprintln(d, line)
 	}
 	return d.Err()
@@ -44,9 +45,9 @@ func withheldText(a answer.Answer) string {
 	return a.Unreliable
 }
 
-// versusCautions adds the cautions that take something back from the lines that follow, and that
+// addVersusCautions adds the cautions that take something back from the lines that follow, and that
 // neither these lines nor the sentence before say.
-func (b *brief) versusCautions(a answer.Answer) {
+func addVersusCautions(b *document.Screen, a answer.Answer) {
 	var all []answer.Caution
 	for _, c := range a.Cautions {
 		switch {
@@ -66,10 +67,10 @@ func (b *brief) versusCautions(a answer.Answer) {
 		if c.Severity == answer.Bad {
 			color = format.Red
 		}
-		b.add(color, 0, "! "+c.Text(), mostRowLines)
+		b.Add(color, 0, "! "+c.Text(), document.MostRowLines)
 	}
 	if n := len(all) - mostVersusCautions; n > 0 {
 		more := format.Plural(int64(n), "caution")
-		b.add(format.Yellow, 0, fmt.Sprintf("! and %s more, in all of it", more), 1)
+		b.Add(format.Yellow, 0, fmt.Sprintf("! and %s more, in all of it", more), 1)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/historytext"
 	"dyno/internal/view/labanswer"
@@ -313,9 +314,9 @@ func repeatPath(u *judge.Unpaired) string {
 
 // A compared is a comparison as a browser shows it.
 type compared struct {
-	Answer   answered         `json:"answer"`
-	Command  string           `json:"command"` // that compares them too
-	Parts    []labreport.Part `json:"parts"`
-	Markdown string           `json:"markdown"`         // all of it, as a file
-	Repeat   string           `json:"repeat,omitempty"` // the page that repeats them in turns
+	Answer   answered        `json:"answer"`
+	Command  string          `json:"command"` // that compares them too
+	Parts    []document.Part `json:"parts"`
+	Markdown string          `json:"markdown"`         // all of it, as a file
+	Repeat   string          `json:"repeat,omitempty"` // the page that repeats them in turns
 }
