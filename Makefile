@@ -59,7 +59,7 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 # longest begin first, so that at the end no CPU waits for one of them.
 RACED = ./internal/cli ./internal/view/serve ./internal/fleet ./internal/lab/run ./internal/engine/load ./bench \
 	. ./dynotest ./internal/view/live \
-	./bench/hurl ./bench/wrk ./e2e/attack/agent ./internal/dynohome ./internal/engine/data ./internal/engine/h3 \
+	./bench/hurl ./bench/wrk ./e2e/attack/agent ./internal/dynohome ./internal/engine/data ./internal/engine/h3 ./internal/engine/loadresult \
 	./internal/engine/jsonpath ./internal/engine/loadplan ./internal/engine/luascript ./internal/engine/luavm ./internal/engine/machine ./internal/engine/metric ./internal/engine/onestep ./internal/engine/proto/tls \
 	./internal/engine/reqlog ./internal/engine/ring ./internal/engine/scenario ./internal/engine/session \
 	./internal/engine/transport ./internal/engine/uring ./internal/fairness ./internal/fleet/bus \

@@ -163,8 +163,6 @@ var exponents = map[string]string{
 	"internal/digits/digits.go":            "finds the power of ten",
 	"internal/engine/luavm/numbers.go":     "Lua writes numbers so, and the compiler reads them",
 	"internal/engine/strftime/strftime.go": "%e and %g are verbs of strftime",
-	"internal/fleet/plausible.go":          "repeats what others claim, which may have 300 digits",
-	"internal/fleet/plausibleusers.go":     "likewise",
 	"internal/result/validate.go":          "likewise",
 	"internal/result/iterations.go":        "likewise",
 	"internal/fleet/policy/policy.go":      "repeats what the file has",

@@ -16,14 +16,14 @@ import (
 	"dyno/internal/lab"
 )
 
-// severalClients is loaded by two generators: beside each other, in a private
+// severalClients is loaded by three generators: beside each other, in a private
 // network with the server, or each in one of its own.
 const severalClients = `
 version: 1
 name: clients
 design:
   {rounds: 1, seed: 1, aa: false, warmup: {min: 0, max: 0}, measure: %s, cooldown: 0, metrics: [throughput],
-   clients: {count: 2, isolate: %s}}
+   clients: {count: 3, isolate: %s}}
 fairness: {mode: off}
 levels: [{name: n, connections: 5, requests: 1003}, {name: r, connections: 4, rate: 1001}]
 variants:
@@ -172,9 +172,15 @@ func checkClients(t *testing.T, trial *lab.Trial) {
 	if c := r.Connections; c.Asked != map[string]int{"n": 5, "r": 4}[trial.Level] || c.Served != c.Asked {
 		t.Errorf("%s: %+v", trial.ID, c)
 	}
-	if r.Generator.Threads != 2 || r.Plan.Parts != 0 || r.Plan.Threads != 2 ||
+	for i, p := range r.Series {
+		if whole := len(r.Series) == 1; p.Completed > 0 && (p.P50 == 0 || p.P99 < p.P50 || len(p.ByPart) != 3) ||
+			whole && (p.P50 != r.Latency.P50 || p.P99 != r.Latency.P99 || p.Max != r.Latency.Max) {
+			t.Errorf("%s: second %d: %+v of %+v", trial.ID, i, p, r.Latency)
+		}
+	}
+	if r.Generator.Threads != 3 || r.Plan.Parts != 0 || r.Plan.Threads != 3 ||
 		r.Generator.CPUPerRequest <= 0 {
-		t.Errorf("%s: not of two generators: %+v", trial.ID, r.Generator)
+		t.Errorf("%s: not of three generators: %+v", trial.ID, r.Generator)
 	}
 	if r.Server == nil || len(r.Server.Processes) == 0 {
 		t.Errorf("%s: the server was not watched", trial.ID)
@@ -195,16 +201,16 @@ func generators(mark string) (pids []string) {
 	})
 }
 
-// loading waits until both generators load, and returns their ids.
+// loading waits until all generators load, and returns their ids.
 func loading(t *testing.T, dir, mark string) (pids []string) {
 	t.Helper()
-	await(t, "two generators", func() bool {
+	await(t, "three generators", func() bool {
 		logs, _ := filepath.Glob(filepath.Join(dir, "out", "output", "r*.log"))
 		if len(logs) == 0 {
 			return false
 		}
 		pids = generators(mark)
-		return len(pids) == 2
+		return len(pids) == 3
 	})
 	return pids
 }

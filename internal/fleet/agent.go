@@ -36,7 +36,7 @@ type Agent struct {
 	// Load makes a load, in a process of its own: whatever a plan holds, that process can be killed,
 	// and the agent goes on. nil: this process makes it.
 	Load func(ctx context.Context, p loadplan.Plan, meet load.Barrier, shares <-chan load.Share,
-		each func(loadresult.Interval)) (remote.Loaded, error)
+		each func(loadresult.Interval)) (*loadresult.Result, error)
 
 	version string        // in place of loadplan.Version, in tests
 	skew    time.Duration // by which its clocks are off, in tests

@@ -104,8 +104,8 @@ func (s *agentService) openConnections() error {
 			iv.Failures = loadresult.Reported(iv.Failures)
 			s.callInLoop(func() { s.queueReport(j, wire.Report{RunRef: j.runRef(s), Tick: &iv}) })
 		})
-		if r.Result != nil {
-			r.Result.Plan.Ring = j.plan.Ring
+		if r != nil {
+			r.Plan = j.plan
 		}
 		s.reportFinal(j, s.buildFinal(r, err))
 	})

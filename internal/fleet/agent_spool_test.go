@@ -1,15 +1,11 @@
 package fleet
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
 
-	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/loadresult"
 	"dyno/internal/fleet/wire"
-	"dyno/internal/result"
 )
 
 // A line takes so many bytes a second, in order, and each of them so long. Time is virtual.
@@ -112,7 +108,7 @@ func (l *line) runSeconds(n, bytes int) {
 	l.said, l.bytes, l.silent, l.stuck, l.heard, l.moved = 0, 0, 0, 0, l.now, l.now
 }
 
-// The final of a run of days comes over a slow line, and over one that loses some of it: nobody takes
+// More than the longest final comes over a slow line, and over one that loses some of it: nobody takes
 // its agent for lost, and not much is said twice.
 func TestSlowLine(t *testing.T) {
 	const pieces, seconds = 80, 400
@@ -148,49 +144,4 @@ func TestSlowLine(t *testing.T) {
 				l.have-seconds, l.bytes, all, l.silent, l.stuck)
 		}
 	}
-}
-
-// While what a run of hours measured is packed, the agent's loop goes on: it beats, and hears that it
-// is to end.
-func TestPacksBesideTheLoop(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	s := &agentService{Agent: &Agent{Name: "a", Conn: w.connect()}, clock: newClock(0), loopCalls: make(chan func()),
-		loopEnded: make(chan struct{}), epoch: "e"}
-	ctx, stop := context.WithCancelCause(t.Context())
-	j := &job{RunRef: wire.RunRef{Run: "r", Epoch: "e"}, stage: stageLoading, ctx: ctx, cancel: stop, heardAt: time.Now().Add(time.Hour)}
-	s.job = j
-	live, end := context.WithCancel(t.Context())
-	over := make(chan struct{})
-	go func() {
-		s.runLoop(live, nil)
-		close(over)
-	}()
-	out, err := result.From(&loadresult.Result{Plan: loadplan.DefaultPlan(), Ended: loadresult.Interrupted}, loadplan.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const hours = 3
-	for i := range hours * 3600 {
-		out.Series = append(out.Series, result.Point{T: float64(i + 1), Sent: int64(i), Status: map[string]int64{"200": int64(i)}})
-	}
-	s.goroutines.Go(func() { s.reportFinal(j, wire.Final{Result: out}) })
-	seen := map[int64]bool{} // how many reports there were, when the loop did something else
-	for packed := false; !packed; {
-		s.callInLoopAndWait(func() {
-			seen[j.spool.lastSeq] = true
-			packed = j.stage == stageFinished
-		})
-	}
-	if len(seen) <= 2 { // before all of them, and after
-		t.Errorf("while the parts were packed the loop did nothing else: it saw %v of them", seen)
-	}
-	s.callInLoopAndWait(func() {
-		j.spool.acknowledgeUpTo(j.spool.lastSeq, time.Now())
-		if j.stopReason = "it has heard that"; !j.isOver() {
-			t.Error("the load is not over")
-		}
-	})
-	end()
-	<-over
 }

@@ -3,101 +3,206 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/fact"
+	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
 
-// acceptFinal makes a member's final its result, if it can be true. Otherwise the agent counts as
-// lost, and its reports as what it measured.
+// acceptFinal makes a member's final its result, if it is one of its reports and its order.
+// Otherwise the agent counts as lost, and its reports as what it measured.
 func (r *fleetRun) acceptFinal(m *member) {
 	if !m.hasFinal() {
 		return
 	}
-	part, err := r.checkedFinal(m)
+	counted, part, err := r.checkedFinal(m)
 	if err == nil {
-		m.result = part
+		m.counted, m.result = counted, part
 	} else if m.lost == "" {
 		m.markLost(r, err.Error())
 	}
 }
 
-// checkedFinal returns a member's result, completed with what the controller knows itself: the
-// plan, and the seconds as they were reported. The error is why the result cannot be true.
-func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
-	part, err := m.completeFinal(r)
-	if err != nil {
-		return nil, err
-	}
-	f := m.final
+// checkedFinal returns what a member counted, completed with what the controller knows itself, and
+// that as a result. The error is why it cannot be: a number or a list is larger than any machine's,
+// it is no sum of the reports, or not within the order. Otherwise an agent is trusted with its
+// figures (docs/security.md).
+func (r *fleetRun) checkedFinal(m *member) (*loadresult.Result, *result.Result, error) {
+	f, start, now := m.final, m.loadStart(r), r.clock.currentReading()
 	most := r.maxAt(m.reportedAt) // its last report
-	elapsed := float64(most.elapsed+time.Duration(r.plan.Warmup)) / 1e9
-	switch w := part.Window; {
-	case !numbersWithin(reflect.ValueOf(f).Elem(), float64(most.sum)):
-		return nil, errors.New("its result has a number that nobody can count up to")
-	case w.MeasuredS < 0 || w.MeasuredS > m.longestWindow(elapsed) || w.DrainedS < 0 ||
-		w.DrainedS > elapsed:
-		return nil, fmt.Errorf("its result is of %v s, and the load was shorter", w.MeasuredS)
-	case slices.ContainsFunc([]float64{w.OutageS, w.UnavailableS, w.UnavailableLongestS, w.WarmupS},
-		func(s float64) bool { return s < 0 || s > elapsed }):
-		return nil, errors.New("its result has a time that is less than none or longer than the whole")
-	case rateExceeds(part.Rate.Sent, part.Requests.Sent, w) ||
-		rateExceeds(part.Rate.AnswersPerSecond(), part.Requests.Completed+part.Requests.Errors+
-			part.Requests.WarmupInWindow, w):
-		return nil, errors.New("its result has rates of more than it has requests")
-	case slices.ContainsFunc(part.Facts, isOfPart):
-		return nil, errors.New("its result has a fact of a part, and it is one load")
-	case len(part.Errors) > failureKindsMax+len(loadresult.Phases):
-		return nil, fmt.Errorf("its result has %d ways to fail", len(part.Errors))
-	case !m.reported.matchesTotals(&r.plan, part):
-		return nil, errors.New("its result does not add up to its reports")
-	}
-	if err := errors.Join(result.Check(part), part.Mergeable()); err != nil {
-		return nil, fmt.Errorf("its result does not add up: %s", wire.Readable(err.Error()))
-	}
-	return part, r.checkPlausible(m, part, elapsed)
-}
-
-// isOfPart reports whether a fact is of parts of a load, or of a trial.
-func isOfPart(f fact.Fact) bool {
-	return len(f.Scope.Parts) > 0 || f.Scope.OfParts != 0 || f.Scope.Trial != 0
-}
-
-// completeFinal returns the result in a member's final, with the fields that the controller knows
-// itself filled in.
-func (m *member) completeFinal(r *fleetRun) (*result.Result, error) {
-	part, start := m.final.Result, m.loadStart(r)
-	if late, now := start-r.start, r.clock.currentReading()-r.start; part.Window.MeasuredS > 0 &&
-		(late < -int64(Lease) || late > now+int64(Lease) || m.final.Late < 0 || m.final.Late > now) {
-		return nil, errors.New("its load began at a time at which it was not told to")
-	}
-	seconds, err := m.reported.allSeconds()
-	if err != nil {
-		return nil, err
-	}
-	part.Series = []result.Point{}
-	for _, iv := range seconds {
-		part.Series = append(part.Series, result.PointOf(iv))
-	}
-	part.Format, part.Dyno, part.Host = result.Format, loadplan.Version, m.hello.Host
-	if part.Model = result.ClosedLoop; r.plan.Open() {
-		part.Model = result.OpenLoop
-	}
-	if part.Plan, err = r.storedPlan(m, part.Generator.Threads); err != nil {
-		return nil, err
-	}
-	part.Window.Started = r.clock.instantOf(start).UTC() // not by its wall clock
-	part.Window.Rates = result.RatesEnded
+	elapsed := most.elapsed + time.Duration(r.plan.Warmup)
+	late := start - r.start
+	x := f.Result
 	if m.part.Probe == 0 {
-		part.Probe = nil
+		x.Probe = nil
 	}
-	return part, nil
+	switch err := x.CheckTold(); {
+	case err != nil:
+		return nil, nil, fmt.Errorf("its result is none: %w", err)
+	case !numbersWithin(reflect.ValueOf(x).Elem(), float64(most.sum)):
+		return nil, nil, errors.New("its result has a number that nobody can count up to")
+	case x.Measured > 0 && (late < -int64(Lease) || late > now+int64(Lease) || x.StartLate < 0 ||
+		int64(x.StartLate) > now):
+		return nil, nil, errors.New("its load began at a time at which it was not told to")
+	case x.Measured < 0 || x.Measured > r.longestWindow(m, elapsed) || x.Warmed < 0 ||
+		x.Warmed > time.Duration(m.part.Warmup) || x.Drained < 0 || x.Drained > elapsed:
+		return nil, nil, fmt.Errorf("its result is of %v, and the load was shorter", x.Measured)
+	}
+	if err := checkFailures(x.Failures); err != nil {
+		return nil, nil, fmt.Errorf("its result has %w", err)
+	}
+	if err := r.checkOrdered(m, x); err != nil {
+		return nil, nil, err
+	}
+	x.Started = r.clock.instantOf(start) // not by its wall clock
+	r.completePart(m, x, f.Threads)
+	part, err := r.convertPart(m, x)
+	if err == nil {
+		err = errors.Join(part.CheckSums(), result.Check(part))
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("its result does not add up to its reports: %s",
+			wire.Readable(err.Error()))
+	}
+	return x, part, nil
+}
+
+// checkOrdered fails unless what a member says that it did is within its order.
+func (r *fleetRun) checkOrdered(m *member, x *loadresult.Result) error {
+	switch p := m.part; x.Ended {
+	case loadresult.ByDuration:
+		if x.Measured != time.Duration(p.Duration) {
+			return fmt.Errorf("its result is of %v, and says that it went on for all %v", x.Measured,
+				p.Duration)
+		}
+	case loadresult.Interrupted, loadresult.Aborted:
+		if !r.stopped && m.lost == "" {
+			return errors.New("its load ended early, and nobody had it end")
+		}
+	case loadresult.ByRequests, loadresult.Gone, loadresult.Unserved, loadresult.Unreachable:
+	case loadresult.Stopped, loadresult.Faulted:
+		if p.Script == nil {
+			return errors.New("a script ended its load, and the plan has none")
+		}
+	default:
+		return errors.New("its load ended in a way that there is not")
+	}
+	if r.plan.CountsIterations() && x.Scenario == nil {
+		return errors.New("its result has no iterations")
+	}
+	for _, c := range r.orderedMost(m, x) {
+		if float64(c.said) > c.most {
+			return fmt.Errorf("its result has %d %s, and its order was of %.0f", c.said, c.what, c.most)
+		}
+	}
+	return nil
+}
+
+// An ordered is what a member says that it did, and the most that its order was of.
+type ordered struct {
+	what string
+	said int64
+	most float64
+}
+
+func (r *fleetRun) orderedMost(m *member, x *loadresult.Result) []ordered {
+	p, told := m.part, r.together.Tally(m.index)
+	peak := p.Peak().PerSecond()
+	if r.onLoss == Rebalance { // it may get others' shares
+		peak = r.plan.Peak().PerSecond()
+	}
+	begun, users := told.Sent, 0 // what -n and -R count
+	if s := x.Scenario; s != nil && p.CountsIterations() {
+		begun, users = s.Started, s.Users
+	}
+	most, due, warm := math.Inf(1), math.Inf(1), math.Inf(1)
+	if p.Requested > 0 {
+		most = float64(p.Requested)
+	}
+	if p.Open() {
+		due, warm = arrivalsMax(peak, x.Measured), arrivalsMax(peak, x.Warmed)
+	}
+	if p.Warmup == 0 {
+		warm = 0
+	}
+	steps := len(p.Steps)
+	if steps > 0 { // an iteration has as many as it likes
+		warm = max(warm, countPerSecondMax*x.Warmed.Seconds())
+	}
+	all := []ordered{{"connections that served", int64(x.Served), float64(p.Connections)},
+		{"users", int64(users), float64(p.UserCount())},
+		{"requests or iterations", begun, most},
+		{"requests or iterations due", begun + x.Waiting, due},
+		{"requests before the window", x.Warmup, warm},
+		{"routes", int64(len(x.Routes)), float64(min(max(p.Asks(), steps), loadresult.RoutesMax))},
+		{"origins of redirects", int64(len(x.RedirectsTo)), float64(len(p.FollowTo))}}
+	if x.Probe != nil {
+		sent := int64(0)
+		if t := x.Probe.Total; t != nil {
+			sent = t.Sent
+		}
+		all = append(all, ordered{"requests of the probe", sent,
+			arrivalsMax(p.Probe.PerSecond(), x.Measured+x.Drained+Lease)})
+	}
+	return all
+}
+
+// arrivalsMax returns how many arrivals are possible in some time at a rate: ten standard
+// deviations of a Poisson process above the mean.
+func arrivalsMax(rate float64, d time.Duration) float64 {
+	n := rate * d.Seconds()
+	if rate == 0 {
+		return 0
+	}
+	return n + 10*math.Sqrt(n) + 10
+}
+
+// longestWindow returns how long a member's window can be that began at most elapsed ago. With a
+// number of requests, it ends with the last reported second, or when the schedule has the next
+// request.
+func (r *fleetRun) longestWindow(m *member, elapsed time.Duration) time.Duration {
+	p := m.part
+	if p.Duration > 0 {
+		return min(elapsed, time.Duration(p.Duration))
+	}
+	most := min(elapsed, r.together.Tally(m.index).To+time.Second) // an empty interval is not reported
+	if p.Open() {
+		const gaps = 64 // of a Poisson law one in 10²⁷ is as long
+		most += time.Duration(gaps / max(p.Offered().PerSecond(), 1e-3) * 1e9)
+	}
+	return most
+}
+
+// completePart sets what the controller knows itself of what a member counted, which used so many
+// threads.
+func (r *fleetRun) completePart(m *member, x *loadresult.Result, threads int) {
+	host := m.hello.Host
+	if x.Plan, x.Host = m.part, &host; !r.TotalThreads {
+		x.Plan.Threads = min(max(threads, 1), m.part.Connections, loadplan.MaxThreads)
+	}
+	x.Proxy = wire.Readable(x.Proxy)
+	for i, n := range x.Notices {
+		x.Notices[i] = wire.Readable(n)
+	}
+	r.together.Complete(m.index, x)
+}
+
+// convertPart returns what a member counted as a result.
+func (r *fleetRun) convertPart(m *member, x *loadresult.Result) (*result.Result, error) {
+	if r.storedPlan == nil {
+		p, err := result.StoredPlan(r.plan)
+		if err != nil {
+			return nil, err
+		}
+		r.storedPlan = &p
+	}
+	return result.OfPart(x, *r.storedPlan, loadplan.Version)
 }
 
 // loadStart returns when a member's load began according to its final, by the controller's clock.
@@ -108,35 +213,8 @@ func (m *member) loadStart(r *fleetRun) int64 {
 	return m.offset.toController(m.final.Start)
 }
 
-// storedPlan returns a member's part of the plan as results store it, with the threads that it
-// used.
-func (r *fleetRun) storedPlan(m *member, threads int) (loadplan.Plan, error) {
-	if r.storedWhole == nil {
-		out, err := result.From(&loadresult.Result{Plan: r.plan}, loadplan.Version)
-		if err != nil {
-			return loadplan.Plan{}, err
-		}
-		r.storedWhole = &out.Plan
-	}
-	p := *r.storedWhole
-	p.Scenario = nil // which no stored plan has
-	p.Part, p.Parts, p.Weights, p.Before = m.part.Part, m.part.Parts, m.part.Weights, m.part.Before
-	p.Connections, p.Requested, p.Probe = m.part.Connections, m.part.Requested, m.part.Probe
-	p.Threads, p.CPUs = m.part.Threads, m.part.CPUs
-	p.Seed, p.Values = m.part.Seed, m.part.Values
-	p.Users, p.UsersBefore = m.part.Users, m.part.UsersBefore
-	if !r.TotalThreads {
-		p.Threads = min(max(threads, 1), loadplan.MaxThreads)
-	}
-	return p, nil
-}
-
-// rateExceeds reports whether a rate in a window means more than n events, apart from rounding.
-func rateExceeds(rate float64, n int64, w result.Window) bool {
-	return rate < 0 || rate*w.MeasuredS > float64(n)*1.001+1
-}
-
-// numbersWithin reports whether the absolute value of every number in v is at most most.
+// numbersWithin reports whether the absolute value of every number in v is at most most. A Sum has
+// room for all, and was compared with its histogram.
 func numbersWithin(v reflect.Value, most float64) bool {
 	switch v.Kind() {
 	case reflect.Int, reflect.Int64:
@@ -149,11 +227,14 @@ func numbersWithin(v reflect.Value, most float64) bool {
 	case reflect.Pointer, reflect.Interface:
 		return v.IsNil() || numbersWithin(v.Elem(), most)
 	case reflect.Struct:
-		return v.Type() == reflect.TypeFor[time.Time]() || allIndices(v.NumField(), func(i int) bool {
+		known := []reflect.Type{reflect.TypeFor[time.Time](), reflect.TypeFor[metric.Sum]()}
+		return slices.Contains(known, v.Type()) || allIndices(v.NumField(), func(i int) bool {
 			return numbersWithin(v.Field(i), most)
 		})
 	case reflect.Slice, reflect.Array:
-		return allIndices(v.Len(), func(i int) bool { return numbersWithin(v.Index(i), most) })
+		return v.Type().Elem().Kind() == reflect.Uint8 || allIndices(v.Len(), func(i int) bool {
+			return numbersWithin(v.Index(i), most)
+		})
 	case reflect.Map:
 		for i := v.MapRange(); i.Next(); {
 			if !numbersWithin(i.Value(), most) {

@@ -50,11 +50,11 @@ func (r *fleetRun) maxAt(now int64) plausibleMax {
 // checkSecond returns why a reported second cannot be true after those before it, or nil. Each
 // completed request must have its latency, and each answer that was an error too, which is one of
 // the failed requests.
-func (t *reportedSeconds) checkSecond(iv *loadresult.Interval, m plausibleMax) error {
+func checkSecond(t *loadresult.Tally, iv *loadresult.Interval, m plausibleMax) error {
 	no := errors.New
 	switch wrong := countFailures(iv.Failures, loadresult.Expect, loadresult.Check); {
-	case iv.Index < t.nextIndex || iv.Index > int(max(m.elapsed, 0)/time.Second):
-		return fmt.Errorf("it is of second %d, and comes after %d others and %v", iv.Index, t.received,
+	case iv.Index < t.Next || iv.Index > int(max(m.elapsed, 0)/time.Second):
+		return fmt.Errorf("it is of second %d, and comes after %d others and %v", iv.Index, t.Count,
 			max(m.elapsed, 0).Round(time.Second))
 	case iv.From < 0 || iv.From > iv.To || iv.To > m.elapsed:
 		return no("it is of a time that has not come")
@@ -71,20 +71,19 @@ func (t *reportedSeconds) checkSecond(iv *loadresult.Interval, m plausibleMax) e
 	case iv.Busy < 0 || iv.Busy > 1 || iv.LagMax < 0 || iv.LagMax > m.elapsed:
 		return no("it was busy for less than no time, or for more than there was")
 	}
-	if err := t.checkCounts(iv, m); err != nil {
+	if err := checkCounts(t, iv, m); err != nil {
 		return err
 	}
-	s := &t.sum
+	s := t
 	if done := s.Completed + s.Failed + iv.Completed + iv.Failed; done > s.Sent+iv.Sent {
 		return fmt.Errorf("%d requests came to an end, and %d were sent", done, s.Sent+iv.Sent)
 	}
-	return checkFailures(iv)
+	return errors.Join(checkStatuses(iv), checkFailures(iv.Failures))
 }
 
 // checkCounts fails if a count of a second is negative or larger than a machine can make it.
-func (t *reportedSeconds) checkCounts(iv *loadresult.Interval, m plausibleMax) error {
+func checkCounts(s *loadresult.Tally, iv *loadresult.Interval, m plausibleMax) error {
 	seconds := int64((iv.To-iv.From)/time.Second) + 2
-	s := &t.sum
 	for _, c := range []struct {
 		what   string
 		n, sum int64
@@ -107,12 +106,12 @@ func (t *reportedSeconds) checkCounts(iv *loadresult.Interval, m plausibleMax) e
 			return fmt.Errorf("%d %s in %v", c.n, c.what, iv.To-iv.From)
 		}
 	}
-	return t.checkChecks(iv, m, seconds)
+	return checkChecks(s, iv, m, seconds)
 }
 
 // checkChecks fails if the outcomes of checks in a second are of others than the plan's, negative
 // or more than a machine can have.
-func (t *reportedSeconds) checkChecks(iv *loadresult.Interval, m plausibleMax,
+func checkChecks(t *loadresult.Tally, iv *loadresult.Interval, m plausibleMax,
 	seconds int64) error {
 	if len(iv.Checks) > m.checks {
 		return fmt.Errorf("outcomes of %d checks, and the plan has %d", len(iv.Checks), m.checks)
@@ -120,8 +119,8 @@ func (t *reportedSeconds) checkChecks(iv *loadresult.Interval, m plausibleMax,
 	most := min(m.sum, countPerSecondMax*min(seconds, m.sum/bytesPerSecondMax))
 	for i, c := range iv.Checks {
 		var sum metric.Outcomes
-		if i < len(t.sum.Checks) {
-			sum = t.sum.Checks[i]
+		if i < len(t.Checks) {
+			sum = t.Checks[i]
 		}
 		for _, n := range []struct{ now, sum int64 }{{c.Passed, sum.Passed}, {c.Failed, sum.Failed}} {
 			if n.now < 0 || n.now > min(most, m.sum-n.sum) {
@@ -132,8 +131,8 @@ func (t *reportedSeconds) checkChecks(iv *loadresult.Interval, m plausibleMax,
 	return nil
 }
 
-// checkFailures fails if the statuses or failures of a second cannot be true.
-func checkFailures(iv *loadresult.Interval) error {
+// checkStatuses fails if the statuses of a second cannot be true.
+func checkStatuses(iv *loadresult.Interval) error {
 	answers := int64(0)
 	for code, n := range iv.Status {
 		if code >= metric.Statuses || n < 0 || n > iv.Completed+iv.Failed-answers {
@@ -141,15 +140,20 @@ func checkFailures(iv *loadresult.Interval) error {
 		}
 		answers += n
 	}
-	if len(iv.Failures) > failureKindsMax+len(loadresult.Phases) {
-		return fmt.Errorf("%d ways to fail", len(iv.Failures))
+	return nil
+}
+
+// checkFailures fails if there are more failures than an agent tells, or of another kind.
+func checkFailures(all []loadresult.Failure) error {
+	if len(all) > failureKindsMax+len(loadresult.Phases) {
+		return fmt.Errorf("%d ways to fail", len(all))
 	}
-	for _, f := range iv.Failures {
+	for _, f := range all {
 		if !slices.Contains(loadresult.Phases, f.Phase) {
 			return fmt.Errorf("a failure in the phase %q", wire.Readable(string(f.Phase)))
 		}
 		words := len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
-		if f.Count < 0 || f.Count > countPerSecondMax || words > failureTextMax {
+		if f.Count < 0 || f.Count > math.MaxInt64/4 || words > failureTextMax {
 			return fmt.Errorf("%d failures, of which it says %d bytes", f.Count, words)
 		}
 	}

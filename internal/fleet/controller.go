@@ -11,7 +11,6 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -54,7 +53,7 @@ func (c *Controller) Run(ctx context.Context, p loadplan.Plan, each func(loadres
 		return nil, err
 	}
 	r := &fleetRun{Controller: c, id: newRandomID(), plan: p, clock: newClock(0), onLoss: c.OnLoss,
-		messages: make(chan *nats.Msg), scratch: metric.NewHistogram(metric.Fine)}
+		messages: make(chan *nats.Msg)}
 	if r.onLoss == "" {
 		r.onLoss = Abort
 	}
@@ -66,14 +65,15 @@ func (c *Controller) Run(ctx context.Context, p loadplan.Plan, each func(loadres
 		return nil, err
 	}
 	defer leave()
-	shown := r.startLiveView(each)
+	r.indexMembers()
+	r.together = loadresult.NewTogether(len(r.members), each)
 	err = r.runStages(ctx)
 	r.releaseMembers()
-	shown()
+	r.together.Close()
 	if err != nil || !r.connecting {
 		return r.emptyResult(err)
 	}
-	return r.mergeResults()
+	return r.joinResults()
 }
 
 // checkFleetPlan returns the flaws of a plan that matter for a fleet only.
@@ -118,6 +118,14 @@ func (r *fleetRun) gatherMembers(ctx context.Context) error {
 		return err
 	}
 	return r.splitPlan()
+}
+
+// indexMembers sets the members' places.
+func (r *fleetRun) indexMembers() {
+	r.byName = map[string]*member{}
+	for i, m := range r.members {
+		m.index, r.byName[m.name] = i, m
+	}
 }
 
 // chooseMembers finds the agents and checks that they can take part. It finds none if ctx ends

@@ -75,40 +75,46 @@ func TestErrorsOfReports(t *testing.T) {
 			{Phase: loadresult.Expect, Kind: "status", Detail: "503", Count: 10},
 			{Phase: loadresult.Read, Kind: "reset", Count: 2}}}
 	long := plausibleMax{sum: 1 << 60, elapsed: time.Hour}
-	var all reportedSeconds
+	all := newReports(t)
 	for range 2 {
-		if err := all.checkSecond(&second, long); err != nil {
+		if err := checkSecond(all.Tally(0), &second, long); err != nil {
 			t.Errorf("10 errors with their latencies, and 2 others, cannot be: %v", err)
 		}
-		all.addSecond(second, metric.NewHistogram(metric.Fine))
+		all.Add(0, second)
 		second.Index++
 	}
 	p := loadplan.DefaultPlan()
 	p.Duration = loadplan.Seconds(2 * time.Second)
-	r, err := all.partialResult(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.ErrorAnswers() != 20 || r.Requests.Errors != 24 || r.ErrorLatency.Max != 10_000 {
-		t.Errorf("%+v, errors took %+v", r.Requests, r.ErrorLatency)
-	}
-	if !all.matchesTotals(&p, r) {
-		t.Error("they do not add up to themselves")
-	}
-	if _, err := result.Merge([]*result.Result{r}); err != nil {
-		t.Error(err)
-	}
-	all.errors = second.ErrorLatency
-	if all.matchesTotals(&p, r) {
-		t.Error("half of the errors' latencies are missing, and it adds up")
+	r := partialResult(t, all, p)
+	if r.ErrorAnswers() != 20 || r.Requests.Errors != 24 || r.ErrorLatency.Max != 10_000 || r.CheckSums() != nil {
+		t.Errorf("%+v, errors took %+v: %v", r.Requests, r.ErrorLatency, r.CheckSums())
 	}
 	second.ErrorLatency = metric.Sparse{}
-	if all.checkSecond(&second, long) == nil {
+	if checkSecond(all.Tally(0), &second, long) == nil {
 		t.Error("10 errors without latencies are sound")
 	}
 }
 
-// What agents report of iterations and checks is limited, and must add up to their result.
+// newReports are those of an agent.
+func newReports(t *testing.T) *loadresult.Together {
+	all := loadresult.NewTogether(1, nil)
+	t.Cleanup(all.Close)
+	return all
+}
+
+// partialResult is the result of an agent of which only the reports are known.
+func partialResult(t *testing.T, all *loadresult.Together, p loadplan.Plan) *result.Result {
+	t.Helper()
+	x := all.Tally(0).Partial(p)
+	all.Complete(0, x)
+	r, err := result.From(x, loadplan.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What agents report of iterations and checks is limited, and is what they did.
 func TestReportedUsers(t *testing.T) {
 	h := metric.NewHistogram(metric.Fine)
 	h.Record(1e9)
@@ -127,30 +133,20 @@ func TestReportedUsers(t *testing.T) {
 		iv := second
 		iv.Checks = slices.Clone(second.Checks)
 		lie(&iv)
-		if err := new(reportedSeconds).checkSecond(&iv, limit); err == nil {
+		if err := checkSecond(new(loadresult.Tally), &iv, limit); err == nil {
 			t.Errorf("%s: it is taken", name)
 		}
 	}
-	var all reportedSeconds
-	if err := all.checkSecond(&second, limit); err != nil {
+	all := newReports(t)
+	if err := checkSecond(all.Tally(0), &second, limit); err != nil {
 		t.Fatal(err)
 	}
-	all.addSecond(second, metric.NewHistogram(metric.Fine))
-	names := []string{"body", "own"}
-	said := []result.CheckCount{{Name: "body", Passed: 4, Failed: 1}}
-	if !sameChecks(names, all.sum.Checks, said) || all.iterations.Count != 2 {
-		t.Errorf("%+v, %d iterations, and it said %+v", all.sum.Checks, all.iterations.Count, said)
-	}
+	all.Add(0, second)
 	p := loadplan.DefaultPlan()
-	p.Checks = names
-	if part, err := all.partialResult(p); err != nil || !slices.Equal(part.Checks, append(said, result.CheckCount{Name: "own"})) {
-		t.Errorf("a lost agent's checks are %+v, %v", part.Checks, err)
-	}
-	for _, lie := range [][]result.CheckCount{nil, {{Name: "body", Passed: 5, Failed: 1}}, {{Name: "own", Passed: 4, Failed: 1}},
-		append(said, result.CheckCount{Name: "other", Passed: 1})} {
-		if sameChecks(names, all.sum.Checks, lie) {
-			t.Errorf("%+v is taken for %+v", lie, all.sum.Checks)
-		}
+	p.Checks = []string{"body", "own"}
+	said := []result.CheckCount{{Name: "body", Passed: 4, Failed: 1}, {Name: "own"}}
+	if part := partialResult(t, all, p); !slices.Equal(part.Checks, said) {
+		t.Errorf("a lost agent's checks are %+v", part.Checks)
 	}
 }
 

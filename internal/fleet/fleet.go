@@ -10,8 +10,9 @@
 //  3. The controller measures the offset of each agent's monotonic clock (clocksync.go).
 //  4. All agents begin at one instant. The parts are shards of one schedule, so they need not talk.
 //  5. Each second an agent reports what it measured (agent_report.go, reports.go).
-//  6. At the end it sends the whole once more: its final. The controller checks the final against
-//     the reports (checkfinal.go) and merges the finals into one result (merge.go).
+//  6. At the end it sends the rest of what it counted: its final. The controller checks that the
+//     final adds up to the reports, and is within the order (checkfinal.go). It makes one result of
+//     the reports and finals of all agents (merge.go), as of the threads of one process.
 //
 // The stages are in stages.go. Two sides give each other up after a silence of Lease: an agent
 // stops its load, and the controller counts the agent as lost (loss.go). An agent process that
@@ -26,7 +27,7 @@
 //	agent_order.go         does it accept an order?
 //	agent_report.go        its reports, and its final
 //	agent_spool.go         reports that the controller has not acknowledged
-//	checkfinal.go          is a final possible, and does it agree with the reports?
+//	checkfinal.go          does a final add up to the reports, and is it within the order?
 //	checkreport.go         is a report possible?
 //	clock.go               offset and drift of a clock
 //	clocksync.go           asks agents for their clocks
@@ -35,14 +36,10 @@
 //	discover.go            finds agents: dyno fleet list
 //	fleet.go               this comment
 //	flood.go               how many messages of an agent are read
-//	liveview.go            shows a run second by second
 //	loss.go                what happens when an agent is lost
 //	member.go              an agent as the controller knows it
-//	merge.go               one result of all finals
-//	plausible.go           bounds of the numbers of a final
-//	plausibleusers.go      the same for scenarios
+//	merge.go               one result of all reports and finals
 //	rebalance.go           gives the share of a lost agent to the others
-//	reportedseconds.go     the seconds that an agent reported
 //	reports.go             receives reports and finals
 //	run.go                 the controller's loop: messages and deadlines
 //	split.go               cuts a plan by weights

@@ -291,6 +291,69 @@ func TestRun(t *testing.T) {
 	t.Logf("started within %.0f µs, clocks known to %.0f µs", *r.Fleet.StartSpread, r.Fleet.OffsetBound)
 }
 
+// Each second and each route has the percentiles of all that the agents answered in it: those of the
+// sum of their histograms.
+func TestPercentilesOfAFleet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "c"} {
+		w.startAgent(name, 1, unhurriedly)
+	}
+	c := w.newController()
+	c.lease = unhurried
+	seconds, routes := map[int]*metric.Histogram{}, map[string]*metric.Histogram{}
+	seen := map[string]bool{}
+	c.alter = func(m *nats.Msg) []*nats.Msg {
+		var r wire.Report
+		name, what, _ := wire.ParseSubject(m.Subject)
+		if what != wire.Reported || wire.Decode(m.Data, &r) != nil || seen[fmt.Sprint(name, r.Seq)] {
+			return []*nats.Msg{m}
+		}
+		seen[fmt.Sprint(name, r.Seq)] = true
+		if r.Tick != nil {
+			if seconds[r.Tick.Index] == nil {
+				seconds[r.Tick.Index] = metric.NewHistogram(metric.Fine)
+			}
+			seconds[r.Tick.Index].MergeSparse(r.Tick.Latency)
+			return []*nats.Msg{m}
+		}
+		f, err := wire.ParseFinal(r.Data)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		for _, x := range f.Result.Routes {
+			if routes[x.Name] == nil {
+				routes[x.Name] = metric.NewHistogram(metric.Coarse)
+			}
+			routes[x.Name].Merge(x.Latency)
+		}
+		return []*nats.Msg{m}
+	}
+	p := w.newPlan(600, 3*time.Second, 6)
+	other := p.Requests[0]
+	p.Requests[0].Name, other.Name = "a", "b"
+	p.Requests = append(p.Requests, other)
+	r := w.mustRun(c, p)
+	w.checkServed(r)
+	us := func(h *metric.Histogram, q float64) float64 { return float64(h.View().Quantile(q)) / 1e3 }
+	if len(r.Series) < 3 || len(r.Routes) != 2 || len(routes) != 2 {
+		t.Fatalf("%d seconds, %d routes", len(r.Series), len(r.Routes))
+	}
+	for i, s := range r.Series {
+		h := seconds[i]
+		if s.Completed == 0 || s.Completed != h.Count || s.P50 != us(h, 0.5) || s.P99 != us(h, 0.99) || len(s.ByPart) != 3 ||
+			s.Max != float64(h.Max)/1e3 {
+			t.Errorf("second %d: %+v, want p50 %v and p99 %v of %d", i, s, us(h, 0.5), us(h, 0.99), h.Count)
+		}
+	}
+	for _, x := range r.Routes {
+		if h := routes[x.Name]; x.Completed != 900 || x.P50 != us(h, 0.5) || x.P90 != us(h, 0.9) || x.P99 != us(h, 0.99) {
+			t.Errorf("%+v, want p50 %v, p90 %v and p99 %v of %d", x, us(h, 0.5), us(h, 0.9), us(h, 0.99), h.Count)
+		}
+	}
+}
+
 // Wall clocks that are hours off change nothing, and weights share a constant rate out
 // exactly, second by second.
 func TestClocksAndWeights(t *testing.T) {

@@ -109,18 +109,18 @@ func TestSound(t *testing.T) {
 			iv.Failures = []loadresult.Failure{{Phase: loadresult.Expect, Count: math.MaxInt64}, {Phase: loadresult.Expect, Count: 2}}
 		},
 	} {
-		var all reportedSeconds
-		scratch := metric.NewHistogram(metric.Fine)
+		all := loadresult.NewTogether(1, nil)
 		for i := range 2 {
 			iv := second(i)
-			if err := all.checkSecond(&iv, limit); err != nil {
+			if err := checkSecond(all.Tally(0), &iv, limit); err != nil {
 				t.Fatal(err)
 			}
-			all.addSecond(iv, scratch)
+			all.Add(0, iv)
 		}
 		iv := second(2)
 		change(&iv)
-		err := all.checkSecond(&iv, limit)
+		err := checkSecond(all.Tally(0), &iv, limit)
+		all.Close()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -129,16 +129,16 @@ func TestSound(t *testing.T) {
 
 // One who lies a little in each second does not come near 2⁶³ in all.
 func TestSumsStaySmall(t *testing.T) {
-	var all reportedSeconds
+	all := new(loadresult.Tally)
 	limit := plausibleMax{sum: math.MaxInt64 / 4 / 3, elapsed: loadplan.MaxTime}
-	all.sum.Received, all.sum.Sent = limit.sum-5, limit.sum
+	all.Received, all.Sent = limit.sum-5, limit.sum
 	for n, want := range map[int64]bool{5: true, 6: false} {
 		iv := loadresult.Interval{To: time.Second, Received: n}
-		if err := all.checkSecond(&iv, limit); (err == nil) != want {
+		if err := checkSecond(all, &iv, limit); (err == nil) != want {
 			t.Errorf("%d more: %v", n, err)
 		}
 	}
-	if err := all.checkSecond(&loadresult.Interval{To: time.Second, Sent: 1}, limit); err == nil {
+	if err := checkSecond(all, &loadresult.Interval{To: time.Second, Sent: 1}, limit); err == nil {
 		t.Error("the sum of what was sent has no limit")
 	}
 }
@@ -166,8 +166,7 @@ func alterFinal(change func(*wire.Final) []byte) func(*wire.Report) *wire.Report
 		if r.Tick != nil {
 			return r
 		}
-		f, err := wire.ParseFinalPart(r.Data)
-		if err == nil && !f.More {
+		if f, err := wire.ParseFinal(r.Data); err == nil {
 			r.Data = change(f)
 		}
 		return r
@@ -180,7 +179,7 @@ func TestLies(t *testing.T) {
 	closed := func(change func(*wire.Final)) func(*wire.Report) *wire.Report {
 		return alterFinal(func(f *wire.Final) []byte {
 			change(f)
-			return lastPart(*f)
+			return f.Pack()
 		})
 	}
 	for name, c := range map[string]struct {
@@ -203,56 +202,30 @@ func TestLies(t *testing.T) {
 			return r
 		}, "it is of second 1099511627776", Continue},
 		"a final that inflates": {alterFinal(func(*wire.Final) []byte {
-			return pack64k(`{"result":{"series":[` + strings.Repeat("{},", 2<<20) + `{}]}}`)
+			return pack64k(`{"result":{"Routes":[` + strings.Repeat("{},", 2<<20) + `{}]}}`)
 		}), "becomes longer than", Abort},
 		"a final of nonsense": {alterFinal(func(*wire.Final) []byte { return []byte("nonsense") }), "an agent's result", Abort},
-		"a final of more":     {closed(func(f *wire.Final) { f.Result.Requests.Sent++ }), "does not add up", Abort},
-		"a final near 2⁶³": {closed(func(f *wire.Final) { f.Result.Requests.Retried = math.MaxInt64 }),
+		"a final of more":     {closed(func(f *wire.Final) { f.Result.Unfinished++ }), "does not add up to its reports", Abort},
+		"a final near 2⁶³": {closed(func(f *wire.Final) { f.Result.Retried = math.MaxInt64 }),
 			"a number that nobody can count up to", Abort},
-		"a final of an age": {closed(func(f *wire.Final) { f.Result.Window.MeasuredS = 1e9 }), "is of 1e+09 s", Abort},
-		"a time below none": {closed(func(f *wire.Final) { f.Result.Window.OutageS = -1 }), "less than none", Abort},
-		"a final of another time": {closed(func(f *wire.Final) { f.Start = math.MinInt64 }),
-			"began at a time at which it was not told to", Abort},
-		"a rate of its own": {closed(func(f *wire.Final) { f.Result.Rate.Completed *= 2 }), "rates of more than", Abort},
-		"a histogram of another kind": {closed(func(f *wire.Final) { f.Result.Phases.Connect = &result.Distribution{Count: 1, HDR: "AAAA"} }),
-			"its result does not add up", Abort},
-		"a part that is missing": {func(r *wire.Report) *wire.Report {
-			if r.Tick == nil {
-				if f, err := wire.ParseFinalPart(r.Data); err == nil && f.More {
-					r.Data = lastPart(wire.Final{Result: new(result.Result)})
-				}
-			}
-			return r
-		}, "parts of its result are missing: they have 0 of the", Abort},
-		"a part of one second": {func(r *wire.Report) *wire.Report {
-			if r.Tick == nil {
-				if f, err := wire.ParseFinalPart(r.Data); err == nil && f.More {
-					r.Data = firstPart(wire.Final{Result: &result.Result{Series: f.Series[:1]}})
-				}
-			}
-			return r
-		}, "a part of its result has 1 seconds only, and others follow", Abort},
+		"a final of an age":       {closed(func(f *wire.Final) { f.Result.Measured = 1e15 }), "and the load was shorter", Abort},
+		"a final below none":      {closed(func(f *wire.Final) { f.Result.Opened = -1 }), "does not add up", Abort},
+		"a final of another time": {closed(func(f *wire.Final) { f.Start = math.MinInt64 }), "began at a time at which it was not told to", Abort},
+		"a final of its seconds":  {closed(func(f *wire.Final) { f.Result.Total = metric.NewCounters() }), "what its reports tell", Abort},
+		"a histogram of another kind": {closed(func(f *wire.Final) { f.Result.Connect = metric.NewHistogram(metric.Fine) }),
+			"a histogram is of another kind", Abort},
 		"a piece of nothing": {func(r *wire.Report) *wire.Report {
 			if r.Tick == nil {
 				r.Data, r.Last = nil, false
 			}
 			return r
-		}, "a piece of its result has 0 bytes; all but the last of a part have 32768", Abort},
+		}, "a piece of its result has 0 bytes; all but the last have 32768", Abort},
 		"a piece of a byte": {func(r *wire.Report) *wire.Report {
 			if r.Tick == nil {
 				r.Data, r.Last = r.Data[:1], false
 			}
 			return r
 		}, "a piece of its result has 1 bytes", Abort},
-		"another second": {func(r *wire.Report) *wire.Report {
-			if r.Tick == nil {
-				if f, err := wire.ParseFinalPart(r.Data); err == nil && f.More {
-					f.Series[1].Completed++
-					r.Data = firstPart(wire.Final{Result: &result.Result{Series: f.Series}})
-				}
-			}
-			return r
-		}, "second 1 of its result is not what it has reported of it", Abort},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -309,37 +282,28 @@ func TestManyWays(t *testing.T) {
 	if r.Requests.Sent != 2400 || len(told) < 4 {
 		t.Errorf("%+v, %d reports had failures", r.Requests, len(told))
 	}
-	var all reportedSeconds
+	all := newReports(t)
 	var many []loadresult.Failure
 	for i := range 3000 {
 		many = append(many, loadresult.Failure{Phase: loadresult.Read, Kind: "other", Address: fmt.Sprint(i), Count: 1,
 			Detail: strings.Repeat("<ü", failureTextMax)})
 	}
-	limit, h := plausibleMax{sum: math.MaxInt64 / 4, elapsed: time.Hour}, metric.NewHistogram(metric.Fine)
+	limit := plausibleMax{sum: math.MaxInt64 / 4, elapsed: time.Hour}
 	for i := range 5 {
 		iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
 			Failures: loadresult.Reported(many)}
-		if err := all.checkSecond(&iv, limit); err != nil {
+		if err := checkSecond(all.Tally(0), &iv, limit); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(wire.Encode(wire.Report{Tick: &iv})); n > wire.MessageMax {
 			t.Fatalf("a message of %d bytes", n)
 		}
-		all.addSecond(iv, h)
+		all.Add(0, iv)
 	}
-	if n := countFailures(all.sum.Failures, loadresult.Read); n != 5*3000 || len(all.sum.Failures) > failureKindsMax+1 {
-		t.Errorf("%d of %d failures, in %d ways", n, 5*3000, len(all.sum.Failures))
+	kept := all.Tally(0).Failures
+	if n := countFailures(kept, loadresult.Read); n != 5*3000 || len(kept) > failureKindsMax+1 {
+		t.Errorf("%d of %d failures, in %d ways", n, 5*3000, len(kept))
 	}
-}
-
-// firstPart and lastPart are those of a final as it is sent.
-func firstPart(f wire.Final) []byte { return slices.Collect(f.PackParts())[0] }
-
-func lastPart(f wire.Final) (last []byte) {
-	for part := range f.PackParts() {
-		last = part
-	}
-	return last
 }
 
 // pack64k is text as a final is packed.
@@ -359,17 +323,16 @@ func TestStoredPlan(t *testing.T) {
 	w.startAgent("b", 1)
 	c := w.newController("a", "b")
 	alterReports(c, "a", alterFinal(func(f *wire.Final) []byte {
-		f.Result.Host.CPU, f.Result.Dyno, f.Result.Model = "a liar's", "9.9", "none"
-		b := wire.Encode(f)
-		b = bytes.Replace(b, []byte(`"url":""`), []byte(`"url":"http://somebody.else/"`), 1)
-		return pack64k(string(b))
+		f.Threads, f.Result.Proxy, f.Result.Notices = 1<<40, "x\x1b", []string{"\x1b[2J"}
+		return f.Pack()
 	}))
 	p := w.newPlan(200, 2*time.Second, 2)
 	p.Requests[0].Header = []proto.Field{{Name: "Authorization", Value: "Bearer sesame"}}
 	r := w.mustRun(c, p)
 	w.checkServed(r)
 	if r.Plan.Target != p.Target || r.Plan.Rate != p.Rate || r.Plan.Duration != p.Duration || r.Plan.Parts != 0 ||
-		r.Host.CPU == "a liar's" || r.Dyno != loadplan.Version || r.Model != result.OpenLoop || len(r.Plan.Requests) != 1 {
+		r.Plan.Threads > loadplan.MaxThreads || r.Dyno != loadplan.Version || r.Model != result.OpenLoop || len(r.Plan.Requests) != 1 ||
+		!slices.Contains(r.Warnings, " [2J") {
 		t.Errorf("%+v on %+v", r.Plan, r.Host)
 	}
 	if text := wire.Encode(r); bytes.Contains(text, []byte("sesame")) {
@@ -563,16 +526,14 @@ func floodedRun(t *testing.T, seconds int64, reading time.Duration) (flooded res
 // FuzzBelieved has an agent say anything at all in a second and at last: the run has a result, which
 // can be written, and in which one that was not believed has no final.
 func FuzzBelieved(f *testing.F) {
-	good, err := result.From(&loadresult.Result{Plan: loadplan.DefaultPlan(), Ended: loadresult.Unreachable, Cause: "x"}, loadplan.Version)
-	if err != nil {
-		f.Fatal(err)
-	}
+	good := &loadresult.Result{Ended: loadresult.Unreachable, Cause: "x"}
 	whole := string(wire.Encode(good))
 	f.Add(`{"Index":0,"To":1000000000,"Sent":2,"Completed":1}`, whole)
 	f.Add(`{"Index":0,"To":1000000000,"Sent":3,"Failed":2,"Status":{"404":1},"Failures":[{"Phase":"read","Count":1}]}`, whole)
-	f.Add(`{"Sent":9223372036854775807}`, strings.Replace(whole, `"retried":0`, `"retried":9223372036854775807`, 1))
-	f.Add(`{}`, `{"window":{"measured_s":1e300},"latency":{"count":-1},"phases":{"tls":{"hdr":"AAAA","count":1}}}`)
-	f.Add(`{}`, `{"probe":{},"routes":[{"name":"a"}],"connections":{"tls":[{}],"streams":-1},"generator":{"arrivals":{}}}`)
+	f.Add(`{"Sent":9223372036854775807}`, strings.Replace(whole, `"Retried":0`, `"Retried":9223372036854775807`, 1))
+	f.Add(`{}`, `{"Measured":9000000000000000000,"Connect":{"digits":3},"Ended":"gone"}`)
+	f.Add(`{}`, `{"Ended":"gone","Probe":{"Total":{}},"Routes":[{"Name":"a"}],"Terms":{"a b c":-1},"Room":-1,"Unanswered":[{}]}`)
+	f.Add(`{}`, `{"Ended":"gone","Scenario":{"Measures":[{"Name":"b"},{"Name":"a"}]},"Lost":[{}],"Waited":[1,2,3],"Waiting":6,"Drained":1}`)
 	f.Fuzz(func(t *testing.T, tick, final string) {
 		m := newMember(FoundAgent{Name: "a"})
 		m.part = loadplan.DefaultPlan()
@@ -580,25 +541,25 @@ func FuzzBelieved(f *testing.F) {
 		m.part.Requests = []loadplan.Request{{Weight: 1}}
 		r := &fleetRun{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
 			plan: m.part, runPhase: runPhase{armed: true},
-			scratch:  metric.NewHistogram(metric.Fine),
-			liveView: liveView{mergeInterval: func(int, *loadresult.Interval) {}}}
+			together: loadresult.NewTogether(1, nil)}
 		var iv loadresult.Interval
-		if wire.Decode([]byte(tick), &iv) == nil && m.reported.checkSecond(&iv, r.currentMax()) == nil {
+		if wire.Decode([]byte(tick), &iv) == nil && checkSecond(r.together.Tally(0), &iv, r.currentMax()) == nil {
 			iv.Measure()
-			m.reported.addSecond(iv, r.scratch)
+			r.together.Add(0, iv)
 		}
-		last, err := wire.ParseFinalPart(pack64k(`{"result":` + final + `}`))
+		r.together.Close()
+		last, err := wire.ParseFinal(pack64k(`{"result":` + final + `}`))
 		if err == nil && last.Result != nil {
 			m.final = last
 		}
-		out, err := r.mergeResults()
+		out, err := r.joinResults()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := json.Marshal(out); err != nil {
 			t.Error(err)
 		}
-		if a := out.Fleet.Agents[0]; a.Final != (m.result != nil) || a.Final == (a.Lost != "") && m.final != nil {
+		if a := out.Fleet.Agents[0]; a.Final == m.counted.Partial || a.Final == (a.Lost != "") && m.final != nil {
 			t.Errorf("%+v", a)
 		}
 	})

@@ -29,7 +29,7 @@ func (m *member) giveUp(r *fleetRun, why string) {
 	r.instructMember(m, wire.Instruction{Verb: wire.StopLoad, Stop: m.lossStop(why)})
 	r.rebalanceDue = true
 	m.markLost(r, why)
-	r.mergeInterval(m.index, nil)
+	r.together.End(m.index)
 }
 
 // lossStop returns the reason that an agent is told when it was given up.
@@ -125,11 +125,11 @@ func (m *member) whyOverdue(p loadplan.Plan, start, now int64) string {
 		if silent > slow {
 			return fmt.Sprintf("it beats, but has reported nothing for %.0f s", seconds(silent))
 		}
-		if telling := now - m.finalBegunAt; m.finalBegun && telling > slow+m.finalTimeout() {
+		if telling := now - m.finalBegunAt; m.finalBegun && telling > slow+int64(finalTimeout) {
 			return fmt.Sprintf("it beats, but has not told in %.0f s what it measured", seconds(telling))
 		}
 	case m.finalBegun && silent <= int64(finalSlack) &&
-		now <= end+int64(p.Drain)+slow+m.finalTimeout():
+		now <= end+int64(p.Drain)+slow+int64(finalTimeout):
 		// the rest of it is on its way
 	case now > end+int64(p.Drain)+slow:
 		return fmt.Sprintf("it beats, but has not finished %.0f s after its end", seconds(now-end))
@@ -137,12 +137,6 @@ func (m *member) whyOverdue(p loadplan.Plan, start, now int64) string {
 	return ""
 }
 
-// finalTimePerSecond is how long an agent may take to send one measured second within its final:
-// a hundredth of the time in which it was measured. That is enough for 320 bytes on a line of
-// 256 kbit/s, the slowest that TestSlowLine tries.
-const finalTimePerSecond = 10 * time.Millisecond
-
-// finalTimeout returns how long the agent may take to send its final, in ns.
-func (m *member) finalTimeout() int64 {
-	return int64(finalSlack) + m.reported.received*int64(finalTimePerSecond)
-}
+// finalTimeout is how long an agent may take to send its final: finalSlack, and the time of the
+// longest final on a line of 256 kbit/s, the slowest that TestSlowLine tries.
+const finalTimeout = finalSlack + wire.FinalMax*8/256_000*time.Second

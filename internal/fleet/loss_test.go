@@ -280,7 +280,7 @@ func TestLease(t *testing.T) {
 		m := newMember(FoundAgent{Name: "a"})
 		m.heardAt = heard
 		r := &fleetRun{Controller: w.newController(), members: []*member{m}, clock: newClock(0), runPhase: runPhase{armed: true},
-			onLoss: Abort, liveView: liveView{mergeInterval: func(int, *loadresult.Interval) {}}}
+			onLoss: Abort, together: newReports(t)}
 		r.checkDeadlines(heard.Add(after))
 		if (m.lost != "") != gone || r.stopped != gone || r.endedByLoss != gone {
 			t.Errorf("a controller that heard nothing for %v: lost %q, stopped: %v", after, m.lost, r.stopped)
@@ -299,7 +299,7 @@ func TestToldAgain(t *testing.T) {
 	} {
 		m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Epoch: "e"}})
 		r := &fleetRun{Controller: w.newController(), id: newRandomID(), members: []*member{m}, clock: newClock(0),
-			byName: map[string]*member{"a": m}, liveView: liveView{mergeInterval: func(int, *loadresult.Interval) {}}}
+			byName: map[string]*member{"a": m}, together: newReports(t)}
 		agent := w.connect()
 		heard, err := agent.SubscribeSync(wire.CommandsPattern("a"))
 		if err == nil {

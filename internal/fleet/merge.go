@@ -8,19 +8,19 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
 
-// mergeResults merges what all agents measured into one result.
-func (r *fleetRun) mergeResults() (*result.Result, error) {
+// joinResults makes one result of what all agents measured.
+func (r *fleetRun) joinResults() (*result.Result, error) {
 	f := &result.Fleet{Run: r.id, OnAgentLoss: r.onLoss}
 	begun := 0 // agents whose start is known
+	var counted []*loadresult.Result
 	var all []*result.Result
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, m := range r.members {
 		r.acceptFinal(m)
-		part, a, err := r.memberResult(m)
+		a, err := r.memberResult(m)
 		if err != nil {
 			return nil, err
 		}
@@ -32,11 +32,18 @@ func (r *fleetRun) mergeResults() (*result.Result, error) {
 		f.OffsetBound = max(f.OffsetBound, a.OffsetBound)
 		f.DriftBound = max(f.DriftBound, float64(m.drift.bound)/1e3)
 		f.Covered += a.Covered
-		all = append(all, part)
+		counted, all = append(counted, m.counted), append(all, m.result)
 		f.Agents = append(f.Agents, a)
 	}
-	markAbandoned(all, f.Agents)
-	whole, err := result.Merge(all)
+	markAbandoned(counted, all, f.Agents)
+	sum, err := r.together.Join(counted)
+	if err != nil {
+		return nil, err
+	}
+	plan := *r.storedPlan
+	plan.Threads, plan.Seed = sum.Plan.Threads, sum.Plan.Seed
+	plan.Users = sum.Plan.Users
+	whole, err := result.FromParts(sum, all, plan, loadplan.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +57,6 @@ func (r *fleetRun) mergeResults() (*result.Result, error) {
 	}
 	f.Planned = planned * float64(len(r.members))
 	f.Rebalanced = r.rebalances
-	whole.Plan.Addresses = r.plan.Addresses
-	whole.SetIntervalPercentiles(r.seconds)
 	if r.endedByLoss { // the others were stopped because of it
 		whole.Ended = string(loadresult.Lost)
 	}
@@ -61,29 +66,31 @@ func (r *fleetRun) mergeResults() (*result.Result, error) {
 
 // markAbandoned counts agents as lost that ran out of connections while others went on. If that
 // happened to all agents, it is what was measured.
-func markAbandoned(all []*result.Result, agents []result.Agent) {
-	without := func(r *result.Result) bool {
+func markAbandoned(counted []*loadresult.Result, all []*result.Result, agents []result.Agent) {
+	without := func(r *loadresult.Result) bool {
 		return slices.Contains([]loadresult.Ending{loadresult.Gone, loadresult.Unserved,
-			loadresult.Unreachable}, loadresult.Ending(r.Ended))
+			loadresult.Unreachable}, r.Ended)
 	}
-	onward := func(r *result.Result) bool { return !without(r) && r.Ended != string(loadresult.Lost) }
-	if !slices.ContainsFunc(all, onward) {
+	onward := func(r *loadresult.Result) bool { return !without(r) && r.Ended != loadresult.Lost }
+	if !slices.ContainsFunc(counted, onward) {
 		return
 	}
-	for i, r := range all {
+	for i, r := range counted {
 		if without(r) {
 			agents[i].Lost = fmt.Sprintf("no connection of it was opened, or answered (%s)", r.Cause)
-			agents[i].LostAfter = &r.Window.MeasuredS
-			r.Ended, r.Cause = string(loadresult.Lost), ""
+			agents[i].LostAfter = &all[i].Window.MeasuredS
+			r.Ended, all[i].Ended, r.Cause, all[i].Cause = loadresult.Lost, string(loadresult.Lost), "", ""
 		}
 	}
 }
 
-// memberResult returns a member's result, and how the agent fared.
-func (r *fleetRun) memberResult(m *member) (*result.Result, result.Agent, error) {
-	a := result.Agent{Name: m.name, Host: m.hello.Host, Weight: m.hello.Weight,
+// memberResult returns how an agent fared. Without a final that could be, its reports are all that
+// is known of what it counted.
+func (r *fleetRun) memberResult(m *member) (a result.Agent, err error) {
+	told := r.together.Tally(m.index)
+	a = result.Agent{Name: m.name, Host: m.hello.Host, Weight: m.hello.Weight,
 		Connections: m.part.Connections, ClockOff: math.Round(m.wallAhead.Seconds()*1e3) / 1e3,
-		Reports: m.reported.received, Repeated: m.repeated, Lost: m.lost}
+		Reports: told.Count, Repeated: m.repeated, Lost: m.lost}
 	if m.lost != "" {
 		after := m.lostAt.Seconds()
 		a.LostAfter = &after
@@ -95,69 +102,25 @@ func (r *fleetRun) memberResult(m *member) (*result.Result, result.Agent, error)
 		gone := float64(m.drift.moved) / 1e3
 		a.Drift = &gone
 	}
-	if part := m.result; part != nil {
-		if m.lost != "" { // its own reason is not the run's
-			part.Ended = string(loadresult.Lost)
+	if m.result == nil {
+		m.counted = told.Partial(m.part)
+		m.counted.Started = r.clock.instantOf(r.start)
+		r.completePart(m, m.counted, partThreads(m.part, m.hello.Threads))
+		if m.result, err = r.convertPart(m, m.counted); err != nil {
+			return a, err
 		}
-		if part.Window.MeasuredS > 0 {
-			late := float64(m.loadStart(r)-r.start+m.final.Late) / 1e3
+	} else {
+		if m.lost != "" { // its own reason is not the run's
+			m.counted.Ended, m.result.Ended = loadresult.Lost, string(loadresult.Lost)
+		}
+		if m.counted.Measured > 0 {
+			late := float64(m.loadStart(r)-r.start+int64(m.counted.StartLate)) / 1e3
 			a.Late = &late
 		}
 		agree := true // checkedFinal has compared them
-		a.Final, a.AddsUp, a.Requests, a.Covered = true, &agree, part.Requests, part.Window.MeasuredS
-		a.Threads = part.Generator.Threads
-		return part, a, nil
+		a.Final, a.AddsUp = true, &agree
 	}
-	part, err := m.reported.partialResult(m.part)
-	if err != nil { // its reports cannot be read either
-		part, err = new(reportedSeconds).partialResult(m.part)
-	}
-	if err != nil {
-		return nil, a, err
-	}
-	part.Window.Started = r.clock.instantOf(r.start).UTC()
-	if part.Plan, err = r.storedPlan(m, partThreads(m.part, m.hello.Threads)); err != nil {
-		return nil, a, err
-	}
-	a.Requests, a.Covered, a.Threads = part.Requests, part.Window.MeasuredS, part.Generator.Threads
-	return part, a, nil
-}
-
-// partialResult returns a result made of the reports of an agent that sent no final. It knows
-// nothing of requests in flight, connections and threads.
-func (t *reportedSeconds) partialResult(p loadplan.Plan) (*result.Result, error) {
-	total := metric.NewCounters()
-	s := t.sum
-	total.Sent, total.Completed, total.Failed = s.Sent, s.Completed, s.Failed
-	total.Received, total.Written = s.Received, s.Written
-	for code, n := range s.Status {
-		if int(code) < metric.Statuses {
-			total.Status[code] = n
-		}
-	}
-	total.Latency.MergeSparse(t.latency)
-	total.Service.MergeSparse(t.service)
-	total.ErrorLatency.MergeSparse(t.errors)
-	measured := s.To
-	if d := time.Duration(p.Duration); d > 0 {
-		measured = min(measured, d)
-	}
-	seconds, err := t.allSeconds()
-	if err != nil {
-		return nil, err
-	}
-	r := &loadresult.Result{Plan: p, Ended: loadresult.Lost, Total: total, Measured: measured,
-		Warmed: time.Duration(p.Warmup), Intervals: seconds}
-	r.Unfinished, r.Failures = max(s.Sent-s.Completed-s.Failed, 0), s.Failures
-	if !p.CountsIterations() && len(p.Checks) > 0 { // of iterations it does not know those unfinished
-		r.Scenario = loadresult.NewScenarioTotals(p.Checks)
-		for i, n := range s.Checks {
-			r.Scenario.Checks[i].Passed, r.Scenario.Checks[i].Failed = n.Passed, n.Failed
-		}
-	}
-	part, err := result.From(r, loadplan.Version)
-	if err == nil {
-		part.Connections = result.Connections{}
-	}
-	return part, err
+	a.Requests, a.Covered = m.result.Requests, m.result.Window.MeasuredS
+	a.Threads = m.result.Generator.Threads
+	return a, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
-	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/wire"
 )
 
@@ -34,11 +33,10 @@ type fleetRun struct {
 	heartbeatAt      time.Time // when the last heartbeat was sent
 	clocksSyncedAt   int64     // when the last round of clock queries began, by clock
 	instructionsSent int64
-	liveView
+	together         *loadresult.Together // what all members measure
 	rebalancing
 
-	scratch     *metric.Histogram // for adding up latencies
-	storedWhole *loadplan.Plan    // plan as results store it; nil until the first result needs it
+	storedPlan *loadplan.Plan // plan as results store it; nil until the first result needs it
 }
 
 // A runPhase says how far a run has come and how it is to end.

@@ -209,7 +209,7 @@ func (r *fleetRun) awaitFinals(ctx context.Context) {
 	silent := func(m *member) bool {
 		now := r.clock.currentReading()
 		return m.hasFinal() || m.distrusted || !m.finalBegun || now-m.reportedAt > int64(Lease) ||
-			now-began > m.finalTimeout()
+			now-began > int64(finalTimeout)
 	}
 	r.awaitMembers(ctx, 0, silent)
 }

@@ -108,7 +108,7 @@ func (g *Guard) measured(iv loadresult.Interval) result.Measured {
 // addPart adds an interval, up to that time of the window, to the sum.
 func (g *Guard) addPart(part result.Measured, to time.Duration) {
 	g.sum.Took = to
-	g.sum.Requests.Add(part.Requests)
+	g.sum.Requests.AddOutcomes(part.Requests)
 	g.sum.Early += part.Early
 	g.sum.Latency.Merge(part.Latency)
 	g.sum.Service.Merge(part.Service)

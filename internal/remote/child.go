@@ -32,6 +32,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
+	"dyno/internal/result/plansecrets"
 )
 
 // A Child is a generator in a process of its own, so that other work of this process, such as
@@ -48,22 +49,16 @@ const stderrMax = 8 << 10
 // briefMax is how much of it another process is told.
 const briefMax = 400
 
-// A Loaded is what a process made of a load.
-type Loaded struct {
-	Result  *result.Result
-	Started time.Time     // warm-up included
-	Late    time.Duration // from then until the last thread was running
-}
-
-// Describe is what load.Run measured, within the limits of what a process reports to another.
-func Describe(r *loadresult.Result, version string) (l Loaded, err error) {
+// Describe is what load.Run measured, within the limits of what a machine tells another, and
+// without secrets in what servers said: others may read the way between them.
+func Describe(r *loadresult.Result) *loadresult.Result {
+	r = r.Told()
 	r.Failures = loadresult.Reported(r.Failures)
 	if r.Probe != nil {
 		r.Probe.Failures = loadresult.Reported(r.Probe.Failures)
 	}
-	l.Started, l.Late = r.Started, r.StartLate
-	l.Result, err = result.From(r, version)
-	return l, err
+	r.Samples = plansecrets.Heads(r.Plan, r.Samples)
+	return r
 }
 
 // ErrNobodyWaits is the cause of a context whose load nobody waits for any more: the child is
@@ -74,33 +69,39 @@ var ErrNobodyWaits = errors.New("nobody waits for the load")
 // process, however that ends.
 func (c Child) RunLoad(ctx context.Context, p loadplan.Plan,
 	each func(loadresult.Interval)) (*result.Result, error) {
-	last, err := c.runPlan(ctx, task{}, p, soon, nil, each)
+	if p.IsRandom() && p.Seed == 0 {
+		p.Seed = loadplan.DrawSeed()
+	}
+	together := loadresult.NewTogether(1, each)
+	last, err := c.runPlan(ctx, task{}, p, soon, nil, func(iv loadresult.Interval) {
+		together.Add(0, iv)
+	})
+	together.Close()
 	if err != nil {
 		return nil, err
 	}
-	last.Result.Samples = last.Samples
-	return last.Result, nil
+	last.Plan = p
+	whole, err := together.Join([]*loadresult.Result{last})
+	if err != nil {
+		return nil, err
+	}
+	return result.From(whole, loadplan.Version)
 }
 
-// RunShared is load.RunShared in the child. What it cannot do within stopTime after ctx ended, it
-// does not: the child is killed.
+// RunShared is load.RunShared in the child, as Describe tells it. What it cannot do within stopTime
+// after ctx ended, it does not: the child is killed.
 func (c Child) RunShared(ctx context.Context, p loadplan.Plan, meet load.Barrier,
-	shares <-chan load.Share, each func(loadresult.Interval)) (l Loaded, err error) {
-	t := task{Brief: true, Memory: c.Memory}
-	last, err := c.runPlan(ctx, t, p, meet, shares, each)
-	if err != nil {
-		return l, err
-	}
-	return Loaded{last.Result, last.Started, last.Late}, nil
+	shares <-chan load.Share, each func(loadresult.Interval)) (*loadresult.Result, error) {
+	return c.runPlan(ctx, task{Brief: true, Memory: c.Memory}, p, meet, shares, each)
 }
 
 // soon is the barrier of a child that waits for nobody.
 func soon(context.Context) time.Time { return time.Now().Add(beginLead) }
 
 func (c Child) runPlan(ctx context.Context, t task, p loadplan.Plan, meet load.Barrier,
-	shares <-chan load.Share, each func(loadresult.Interval)) (last message, err error) {
+	shares <-chan load.Share, each func(loadresult.Interval)) (_ *loadresult.Result, err error) {
 	if t.Plan, err = loadplan.Pack(p); err != nil {
-		return last, fmt.Errorf("packing the plan for a worker: %w", err)
+		return nil, fmt.Errorf("packing the plan for a worker: %w", err)
 	}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	stderr := &firstBytes{most: stderrMax}
@@ -110,18 +111,18 @@ func (c Child) runPlan(ctx context.Context, t task, p loadplan.Plan, meet load.B
 	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return last, fmt.Errorf("pipe to a worker: %w", err)
+		return nil, fmt.Errorf("pipe to a worker: %w", err)
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return last, errors.Join(fmt.Errorf("pipe from a worker: %w", err), in.Close())
+		return nil, errors.Join(fmt.Errorf("pipe from a worker: %w", err), in.Close())
 	}
 	if err := cmd.Start(); err != nil {
-		return last, fmt.Errorf("starting a worker: %w", err)
+		return nil, fmt.Errorf("starting a worker: %w", err)
 	}
 	killed := make(chan time.Duration, 1)
 	leave := context.AfterFunc(ctx, func() { stopProcess(context.Cause(ctx), cmd, in, killed) })
-	last, err = superviseWorker(ctx, in, out, t, meet, shares, each)
+	last, err := superviseWorker(ctx, in, out, t, meet, shares, each)
 	leave()
 	in.Close()
 	ended := cmd.Wait()
@@ -131,16 +132,15 @@ func (c Child) runPlan(ctx context.Context, t task, p loadplan.Plan, meet load.B
 			err = fmt.Errorf("it did not end %v after it was told to, and was killed", after)
 		default:
 		}
-		return last, fmt.Errorf("the worker process: %w", errors.Join(err, ended, stderr.writtenError()))
+		return nil, fmt.Errorf("the worker process: %w", errors.Join(err, ended, stderr.writtenError()))
 	}
 	if last.Error != "" {
-		return last, last.resultError()
+		return nil, last.resultError()
 	}
-	if context.Cause(ctx) == loadresult.ErrAborted &&
-		last.Result.Ended == string(loadresult.Interrupted) {
-		last.Result.Ended = string(loadresult.Aborted) // the child knew only that it should stop
+	if context.Cause(ctx) == loadresult.ErrAborted && last.Result.Ended == loadresult.Interrupted {
+		last.Result.Ended = loadresult.Aborted // the child knew only that it should stop
 	}
-	return last, nil
+	return last.Result, nil
 }
 
 // resultError is the error of a message without a result, as load.Run would return it.

@@ -83,7 +83,7 @@ func (r *lateReader) Read(b []byte) (int, error) {
 	return r.Buffer.Read(b)
 }
 
-// Samples of errors come back from a worker, though the JSON of a result leaves them out.
+// Samples of errors come back from a worker.
 func TestSamplesComeBack(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
@@ -102,9 +102,9 @@ func TestSamplesComeBack(t *testing.T) {
 	if err := errors.Join(err, <-worked); err != nil || last.Error != "" {
 		t.Fatal(err, last.Error)
 	}
-	if len(last.Samples) != loadplan.SamplesMost || string(last.Samples[0].Body) != "404 page not found\n" ||
-		last.Samples[0].Request.Path != "/x" {
-		t.Errorf("%+v", last.Samples)
+	if len(last.Result.Samples) != loadplan.SamplesMost || string(last.Result.Samples[0].Body) != "404 page not found\n" ||
+		last.Result.Samples[0].Request.Path != "/x" {
+		t.Errorf("%+v", last.Result.Samples)
 	}
 }
 
@@ -143,13 +143,14 @@ func TestSharedChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Now().Add(300 * time.Millisecond)
+	var ended int64
 	last, err := superviseWorker(t.Context(), tell, hear, task{Plan: plan, Brief: true},
-		func(context.Context) time.Time { return at }, nil, func(loadresult.Interval) {})
+		func(context.Context) time.Time { return at }, nil, func(iv loadresult.Interval) { ended += iv.Completed + iv.Failed })
 	tell.Close()
 	if err := errors.Join(err, <-worked); err != nil || last.Error != "" {
 		t.Fatal(err, last.Error)
 	}
-	if last.Started.Before(at) || last.Result.Requests.Completed+last.Result.Requests.Errors != 30 {
-		t.Errorf("began at %v, and was to at %v: %+v", last.Started, at, last.Result.Requests)
+	if r := last.Result; r.Started.Before(at) || ended != 30 || r.Total != nil || len(r.Samples) > 0 || r.Failures[0].Count != 30 {
+		t.Errorf("began at %v, and was to at %v: %d, %+v", r.Started, at, ended, r)
 	}
 }

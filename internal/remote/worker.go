@@ -14,7 +14,6 @@ import (
 	"dyno/internal/engine/unpack"
 	"dyno/internal/fairness"
 	"dyno/internal/observe/profile"
-	"dyno/internal/result"
 )
 
 // A task is a line of JSON to a worker process. The first says what to do. If that is a load, a
@@ -44,10 +43,7 @@ type fetchTask struct {
 type message struct {
 	Ready    bool                 `json:"ready,omitempty"` // its connections are open
 	Interval *loadresult.Interval `json:"interval,omitempty"`
-	Result   *result.Result       `json:"result,omitempty"`
-	Samples  []loadresult.Sample  `json:"samples,omitempty"` // of Result, whose JSON leaves them out
-	Started  time.Time            `json:"started,omitzero"`  // of Result: when the load began
-	Late     time.Duration        `json:"late,omitempty"`    // until the last thread was running
+	Result   *loadresult.Result   `json:"result,omitempty"` // without what the intervals tell
 	Answer   *fairness.Answer     `json:"answer,omitempty"`
 	Fetched  bool                 `json:"fetched,omitempty"`
 	Counted  *Count               `json:"counted,omitempty"`
@@ -135,14 +131,9 @@ func (t task) runTask(ctx context.Context, begin <-chan time.Time, shares <-chan
 			return message{}, err
 		}
 		if t.Brief {
-			l, err := Describe(r, loadplan.Version)
-			return message{Result: l.Result, Started: l.Started, Late: l.Late}, err
+			return message{Result: Describe(r)}, nil
 		}
-		whole, err := result.From(r, loadplan.Version)
-		if err != nil {
-			return message{}, err
-		}
-		return message{Result: whole, Samples: whole.Samples}, nil
+		return message{Result: r.Told()}, nil
 	case t.Ask != nil:
 		a, err := fairness.Ask(ctx, *t.Ask)
 		return message{Answer: a}, err

@@ -45,12 +45,16 @@ func (w *Workers) ProcessTrees() []probe.Tree {
 	return slices.Clone(w.trees)
 }
 
-// RunLoad is a result.Runner. Each worker loads its part of p, all begin at once, and the results
-// are merged.
+// RunLoad is a result.Runner. Each worker loads its part of p, all begin at once, and what they
+// count is added up.
 func (w *Workers) RunLoad(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (
 	*result.Result, error) {
+	if p.IsRandom() && p.Seed == 0 {
+		p.Seed = loadplan.DrawSeed()
+	}
 	var tasks []task
-	for _, part := range p.Split(w.Count) {
+	parts := p.Split(w.Count)
+	for _, part := range parts {
 		if w.Ring != nil {
 			part.Ring = w.Ring(part)
 		}
@@ -60,16 +64,28 @@ func (w *Workers) RunLoad(ctx context.Context, p loadplan.Plan, each func(loadre
 		}
 		tasks = append(tasks, task{Plan: plan})
 	}
-	last, err := w.runTasks(ctx, tasks, w.Isolated, loadresult.Together(len(tasks), each))
+	together := loadresult.NewTogether(len(tasks), each)
+	last, err := w.runTasks(ctx, tasks, w.Isolated, func(from int, iv *loadresult.Interval) {
+		if iv == nil {
+			together.End(from)
+		} else {
+			together.Add(from, *iv)
+		}
+	})
+	together.Close()
 	if err != nil {
 		return nil, err
 	}
-	var all []*result.Result
-	for _, l := range last {
-		l.Result.Plan.Ring = p.Ring
+	var all []*loadresult.Result
+	for i, l := range last {
+		l.Result.Plan = parts[i]
 		all = append(all, l.Result)
 	}
-	return result.Merge(all)
+	whole, err := together.Join(all)
+	if err != nil {
+		return nil, err
+	}
+	return result.From(whole, loadplan.Version)
 }
 
 // AskServer is fairness.Ask in a worker, which can reach the server.

@@ -80,9 +80,9 @@ func (p *Point) Answered() int64 { return p.Completed + p.Early }
 // Passed is how many iterations completed in the interval, as Iterations.Rate counts them.
 func (p *Point) Passed() int64 { return p.Iterations + p.EarlyIterations }
 
-// checkSums checks that the outcomes of r's requests add up to their number, and that every answer
+// CheckSums checks that the outcomes of r's requests add up to their number, and that every answer
 // has a latency, errors included. A generator's message may have been truncated.
-func (r *Result) checkSums() error {
+func (r *Result) CheckSums() error {
 	q, latencies := r.Requests, int64(0)
 	if r.Latency != nil {
 		latencies = r.Latency.Count

@@ -98,13 +98,13 @@ func TestSomeErrors(t *testing.T) {
 // Parts of a load keep the errors of each status apart, and lose no latency of them.
 func TestErrorsMerge(t *testing.T) {
 	plans := failingRun(0).Plan.Split(2)
-	var all []*Result
+	var all []*loadresult.Result
 	for i, p := range plans {
 		run := failingRun(int64(20_000 * i)) // the second has no errors
 		run.Plan = p
-		all = append(all, written(t, from(t, run)))
+		all = append(all, run)
 	}
-	m := merged(t, all...)
+	m := together(t, all...)
 	if len(m.Errors) != 2 || m.Errors[0].Count != 10_000 || m.Errors[0].Detail == m.Errors[1].Detail {
 		t.Errorf("%+v", m.Errors)
 	}
@@ -113,8 +113,8 @@ func TestErrorsMerge(t *testing.T) {
 		t.Errorf("%d errors, %d latencies, %+v, %v µs", m.ErrorLatency.Count, m.Latency.Count, m.Rate,
 			m.Generator.CPUPerRequest)
 	}
-	all[0].ErrorLatency.Count--
-	if _, err := Merge(all); err == nil || !strings.Contains(err.Error(), "does not add up") {
+	all[0].Total.ErrorLatency = metric.NewHistogram(metric.Fine)
+	if _, err := From(joined(t, all...), "v"); err == nil || !strings.Contains(err.Error(), "does not add up") {
 		t.Errorf("a latency was lost: %v", err)
 	}
 }
@@ -142,9 +142,9 @@ func TestRefusedRequests(t *testing.T) {
 	if r.Refused() != 7 || r.wrongAnswers() != 3 {
 		t.Errorf("%d refused, %d wrong answers", r.Refused(), r.wrongAnswers())
 	}
-	m := merged(t, written(t, r))
-	if m.Refused() != 7 || !strings.Contains(strings.Join(m.Warnings, "\n"), "7 requests were due and not sent: row 3") {
-		t.Errorf("merged: %d refused, %q", m.Refused(), m.Warnings)
+	m := together(t, halves(func() *loadresult.Result { return run })...)
+	if m.Refused() != 14 || !strings.Contains(strings.Join(m.Warnings, "\n"), "14 requests were due and not sent: row 3") {
+		t.Errorf("together: %d refused, %q", m.Refused(), m.Warnings)
 	}
 	run.Failures[2].Kind = loadresult.Refused // a check of that name, whose error has an address
 	if r = from(t, run); r.Refused() != 7 || r.wrongAnswers() != 3 {

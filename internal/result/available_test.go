@@ -40,25 +40,23 @@ func TestVerdictWithoutAServer(t *testing.T) {
 func TestUnavailableTogether(t *testing.T) {
 	whole := closedRun().Plan
 	whole.Connections = 40
-	var parts []*Result
+	var parts []*loadresult.Result
 	for i, p := range whole.SplitBy([]int{1, 3}) {
-		parts = append(parts, away(t, []float64{8, 0}[i], func(r *loadresult.Result) {
+		away(t, []float64{8, 0}[i], func(r *loadresult.Result) {
 			duration, n := r.Plan.Duration, int64(p.Connections)
 			r.Unavailable = r.Unavailable / int64(r.Plan.Connections) * n
 			r.Plan = p
 			r.Plan.Duration = duration
-		}))
+			parts = append(parts, r)
+		})
 	}
-	m, err := Merge(parts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := together(t, parts...)
 	if w := m.Window; w.UnavailableS != 2 || w.UnavailableLongestS != 8 || w.UnavailableFromS == nil || *w.UnavailableFromS != 2 {
 		t.Errorf("%+v", w)
 	}
-	parts[1].Connections = Connections{} // of which nothing was told
-	if m, err = Merge(parts); err != nil || m.Window.UnavailableS != 8 {
-		t.Errorf("of those that told: %+v, %v", m.Window, err)
+	parts[1].Partial = true // nothing was told of its connections
+	if m = together(t, parts...); m.Window.UnavailableS != 8 {
+		t.Errorf("of those that told: %+v", m.Window)
 	}
 }
 

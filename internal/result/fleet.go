@@ -1,12 +1,8 @@
 package result
 
 import (
-	"cmp"
-	"math"
-	"slices"
-
-	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
+	"math"
 )
 
 // A Fleet describes the machines that made a load together.
@@ -145,7 +141,7 @@ func (f *Fleet) sumsMatch(r *Result) bool {
 		if a.AddsUp != nil && !*a.AddsUp {
 			return false
 		}
-		all.Add(a.Requests)
+		all.AddOutcomes(a.Requests)
 	}
 	latencies := int64(0)
 	if r.Latency != nil {
@@ -155,19 +151,4 @@ func (f *Fleet) sumsMatch(r *Result) bool {
 	return all.Sent == q.Sent && all.Completed == q.Completed && all.Errors == q.Errors &&
 		all.Unfinished == q.Unfinished && latencies == q.Completed &&
 		r.ErrorAnswers() == r.wrongAnswers()
-}
-
-// SetIntervalPercentiles sets the percentiles in the series from intervals that were added up with
-// all their latencies, because a merged result does not have them. The intervals must be those of
-// the same requests.
-func (r *Result) SetIntervalPercentiles(all []loadresult.Interval) {
-	for _, iv := range all {
-		i, found := slices.BinarySearchFunc(r.Series, iv.To.Seconds(), func(p Point, to float64) int {
-			return cmp.Compare(p.T, to)
-		})
-		if found && r.Series[i].Completed == iv.Completed {
-			point := PointOf(iv)
-			r.Series[i].P50, r.Series[i].P99 = point.P50, point.P99
-		}
-	}
 }

@@ -3,9 +3,6 @@ package result
 import (
 	"strings"
 	"testing"
-	"time"
-
-	"dyno/internal/engine/loadresult"
 )
 
 // fleetOf is one of two machines that made r together.
@@ -66,23 +63,5 @@ func TestTogether(t *testing.T) {
 	f.Agents[0].Lost = "x"
 	if lost := f.Lost(); len(lost) != 1 || lost[0] != "a" || (*Fleet)(nil).Lost() != nil {
 		t.Error(lost)
-	}
-}
-
-// Percentiles of a second come from intervals of the same exchanges only.
-func TestSeconds(t *testing.T) {
-	r := &Result{Series: []Point{{T: 1, Completed: 10}, {T: 2.5, Completed: 20}, {T: 3, Completed: 30}}}
-	r.SetIntervalPercentiles([]loadresult.Interval{
-		{To: time.Second, Completed: 10, P50: time.Millisecond, P99: 2 * time.Millisecond},
-		{To: 2500 * time.Millisecond, Completed: 21, P50: time.Millisecond},
-		{To: 4 * time.Second, Completed: 30, P50: time.Millisecond},
-	})
-	if a := r.Series[0]; a.P50 != 1000 || a.P99 != 2000 {
-		t.Errorf("%+v", a)
-	}
-	for _, p := range r.Series[1:] {
-		if p.P50 != 0 {
-			t.Errorf("%+v", p)
-		}
 	}
 }

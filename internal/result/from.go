@@ -20,16 +20,63 @@ import (
 	"dyno/internal/say"
 )
 
-// From converts what a run counted into the stored form, and judges the generator. The plan has
-// plain marks in place of secrets: see RestorePlan. version is the version of dyno that measured.
-// An error means that the requests of the plan could not be written as JSON, a fault of dyno.
+// From converts what a run counted into the stored form, and judges the generator, or those of its
+// parts. The plan has plain marks in place of secrets: see RestorePlan. version is the version of
+// dyno that measured. An error means that the requests of the plan could not be written as JSON, or
+// that parts do not add up: faults of dyno.
 func From(r *loadresult.Result, version string) (*Result, error) {
+	plan, err := StoredPlan(r.Plan)
+	if err != nil {
+		return nil, err
+	}
+	var parts []*Result
+	for _, p := range r.Parts {
+		part, err := OfPart(p, plan, version)
+		if err == nil {
+			err = part.CheckSums()
+		}
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return FromParts(r, parts, plan, version)
+}
+
+// StoredPlan is a plan as From stores it.
+func StoredPlan(p loadplan.Plan) (loadplan.Plan, error) {
+	stored := plansecrets.Stored(p, redact.PlainMark)
+	return stored, stored.SetData()
+}
+
+// FromParts is From of a load whose plan and parts were converted before.
+func FromParts(r *loadresult.Result, parts []*Result, plan loadplan.Plan, version string) (
+	*Result, error) {
+	out, err := newResult(r, plan, version)
+	if err != nil {
+		return nil, err
+	}
+	if parts == nil {
+		parts = []*Result{out}
+	}
+	out.countUnanswered(parts)
+	out.setRoutes(r, parts)
+	out.judgeGenerators(parts)
+	out.Warnings = slices.Concat(r.Notices, noteApart(r), noteUnknownIterations(out, parts),
+		warnings(out))
+	out.addRunFacts(runfacts.Of(r))
+	out.Facts = append(out.Facts, cautions(out)...)
+	return out, nil
+}
+
+// newResult converts what r counted, but for what was not answered and what a reader must know.
+func newResult(r *loadresult.Result, plan loadplan.Plan, version string) (*Result, error) {
 	total := r.Total
 	if total == nil { // nothing was ever sent
 		total = metric.NewCounters()
 	}
-	out := &Result{Format: Format, Dyno: version, Plan: plansecrets.Stored(r.Plan, redact.PlainMark),
-		Model: ClosedLoop, Ended: string(r.Ended), Host: ThisHost(),
+	out := &Result{Format: Format, Dyno: version, Plan: plan,
+		Model: ClosedLoop, Ended: string(r.Ended),
 		Window: Window{Rates: RatesEnded, Started: r.Started.UTC(), WarmupS: r.Warmed.Seconds(),
 			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds(),
 			OutageS: time.Duration(r.Outage).Seconds()},
@@ -47,16 +94,16 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		Generator: newGenerator(r, total),
 		Observed:  Observed{FCGIStderr: newStderr(r)},
 	}
+	if out.Host = ThisHost(); r.Host != nil {
+		out.Host = *r.Host
+	}
 	if len(r.Samples) > 0 {
 		marked := Result{Traffic: out.Traffic} // whose errors are out's
 		marked.redactSamples(plansecrets.NewAnswers(r.Plan, redact.PlainMark, r.Samples), unchanged)
 	}
 	out.setDistributions(r, total)
 	out.setScenario(r)
-	err := out.Plan.SetData()
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	if out.Probe, err = newProbe(r.Probe, version); err != nil {
 		return nil, fmt.Errorf("the probe's: %w", err)
 	}
@@ -71,12 +118,6 @@ func From(r *loadresult.Result, version string) (*Result, error) {
 		out.setClosed()
 	}
 	out.setSeriesUsers()
-	out.countUnanswered([]*Result{out})
-	out.setRoutes(r.Routes)
-	out.judgeGenerator()
-	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
-	out.addRunFacts(runfacts.Of(r))
-	out.Facts = append(out.Facts, cautions(out)...)
 	return out, nil
 }
 
@@ -131,7 +172,7 @@ func (r *Result) setClosed() {
 		service := *r.Latency // every request was sent when it was due
 		r.Service = &service
 	}
-	if r.Answers() == 0 || r.Plan.MayIdle() {
+	if r.Answers() == 0 || r.Plan.MayIdle() || r.Connections.Asked < r.Plan.Connections {
 		return
 	}
 	busy := 0.0 // mean number of busy connections
@@ -146,7 +187,7 @@ func (r *Result) setClosed() {
 
 // setUnavailable sets for how long there was no server. Less than a microsecond counts as nothing.
 func (r *Result) setUnavailable(from *loadresult.Result) {
-	each := toMicroseconds(float64(from.Unavailable)/float64(max(from.Plan.Connections, 1))) / 1e6
+	each := toMicroseconds(float64(from.Unavailable)/float64(max(asked(from), 1))) / 1e6
 	if each <= 0 {
 		return
 	}
@@ -176,7 +217,7 @@ func (r *Result) setDistributions(from *loadresult.Result, total *metric.Counter
 		to   **Distribution
 	}{
 		{total.Latency, &r.Latency},
-		{lookupHistogram(from.DNS), &r.Phases.DNS},
+		{lookupHistogram(from), &r.Phases.DNS},
 		{total.Service, &r.Service},
 		{total.ErrorLatency, &r.ErrorLatency},
 		{from.FirstByte, &r.Phases.FirstByte},
@@ -221,13 +262,18 @@ func mergedCounts(a, b *metric.Histogram) *metric.Histogram {
 	return sum
 }
 
-// lookupHistogram is a histogram of the run's one look-up of a name, if there was one.
-func lookupHistogram(took time.Duration) *metric.Histogram {
-	if took <= 0 {
-		return nil
+// lookupHistogram is a histogram of each generator's one look-up of a name, if there was one.
+func lookupHistogram(r *loadresult.Result) *metric.Histogram {
+	var h *metric.Histogram
+	for _, g := range r.Each() {
+		if g.DNS <= 0 {
+			continue
+		}
+		if h == nil {
+			h = metric.NewHistogram(metric.Fine)
+		}
+		h.Record(int64(g.DNS))
 	}
-	h := metric.NewHistogram(metric.Fine)
-	h.Record(int64(took))
 	return h
 }
 
@@ -268,7 +314,10 @@ func sortErrors(all []Error) {
 func (e Error) IsConsequence() bool { return e.Kind == loadresult.Behind }
 
 func newConnections(r *loadresult.Result) Connections {
-	c := Connections{Asked: r.Plan.Connections, Opened: r.Opened, Served: r.Served,
+	if len(r.WholeParts()) == 0 {
+		return Connections{}
+	}
+	c := Connections{Asked: asked(r), Opened: r.Opened, Served: r.Served,
 		Reconnects: r.Reconnects}
 	if r.Plan.Target.TLS {
 		full, resumed := r.TLSFull, r.TLSResumed
@@ -331,24 +380,8 @@ func PointOf(i loadresult.Interval) Point {
 		Errors: i.Failed, Mean: toMicroseconds(float64(i.Mean)), P50: toMicroseconds(float64(i.P50)),
 		P99: toMicroseconds(float64(i.P99)), Max: toMicroseconds(float64(i.Max)), InFlight: i.InFlight,
 		EarlyCounts: i.EarlyCounts, Received: i.Received, Written: i.Written,
-		Status: countByCode(i.Status), Heat: i.Heat,
+		Status: countByCode(i.Status), Heat: i.Heat, ByPart: i.ByPart,
 		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed}
-}
-
-// seconds are the intervals of the window, with the statuses that were errors.
-func (m *Result) seconds() []runfacts.Second {
-	all := make([]runfacts.Second, len(m.Series))
-	for i, p := range m.Series {
-		wrong := map[string]int64{}
-		for _, e := range m.Errors {
-			if e.Phase == string(loadresult.Expect) {
-				wrong[e.Detail] = p.Status[e.Detail]
-			}
-		}
-		all[i] = runfacts.Second{To: time.Duration(p.T * 1e9), Right: p.Completed, Wrong: p.Errors,
-			Status: wrong}
-	}
-	return all
 }
 
 // countByCode counts the answers of an interval by status code; nil if there were none.
@@ -364,15 +397,14 @@ func countByCode(of map[uint16]int64) map[string]int64 {
 }
 
 // setRoutes converts routes. A single route equals the total, and is left out.
-func (r *Result) setRoutes(from []loadresult.Route) {
-	if len(from) < 2 {
+func (r *Result) setRoutes(from *loadresult.Result, parts []*Result) {
+	if len(from.Routes) < 2 {
 		return
 	}
-	l := r.waited()
-	for _, x := range from {
+	for _, x := range from.Routes {
 		route := Route{Name: x.Name, Completed: x.Completed, Errors: x.Failed}
 		if x.Latency != nil && x.Latency.Count > 0 {
-			d := durations.Summary(x.Latency, l.RouteBounds(x.Unanswered)...)
+			d := durations.Summary(x.Latency, routeBounds(from, parts, x.Name)...)
 			route.Mean, route.P50, route.P90, route.P99 = d.Mean, d.P50, d.P90, d.P99
 			route.Max, route.Over = d.Max, d.Over
 		}
@@ -388,9 +420,11 @@ func newGenerator(r *loadresult.Result, total *metric.Counters) Generator {
 		Unscheduled:   roundHundredths(100 * r.Unscheduled), CPUWait: toMicroseconds(float64(r.CPUWait)),
 		LocalPorts: r.Ports,
 		Standstill: newStandstill(r.StandstillTotals, total.Sent),
-		Ring:       r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
-	answers := total.Completed + total.ErrorLatency.Count + total.Early + total.EarlyErrors
-	if n := answers - r.CompletedAfter - r.ErrorsAfter; n > 0 {
+		Ring:       r.Ring}
+	for _, p := range r.Each() {
+		g.Threads += min(p.Plan.Threads, p.Plan.Connections) // no thread without one
+	}
+	if n := answersInWindow(r.WholeParts()); n > 0 {
 		g.CPUPerRequest = toMicroseconds(float64(r.CPU) / float64(n))
 	}
 	if r.Measured > 0 {

@@ -162,15 +162,9 @@ func TestServiceTimeOfAClosedLoop(t *testing.T) {
 	if !r.SentLater() || r.Service.Min != 0.001 || r.Latency.Max != 1e6 || r.ServiceApart() != r.Service {
 		t.Errorf("service time %+v", r.Service)
 	}
-	both := run.Plan.Split(2)
-	var parts []*Result
-	for i := range both {
-		run.Plan = both[i]
-		parts = append(parts, from(t, run))
-	}
-	m, err := Merge(parts)
-	if err != nil || m.Service.Min != 0.001 || m.Service.Count != 2*r.Service.Count || !m.SentLater() {
-		t.Errorf("together %+v, %v", m, err)
+	m := together(t, halves(func() *loadresult.Result { return run })...)
+	if m.Service.Min != 0.001 || m.Service.Count != 2*r.Service.Count || !m.SentLater() {
+		t.Errorf("together %+v", m)
 	}
 }
 
@@ -329,17 +323,10 @@ func TestRatesCountWhatEnded(t *testing.T) {
 	if got, want := r.Generator.CPUPerRequest, 499.5*1001/1103; math.Abs(got-want) > 0.01 {
 		t.Errorf("%v µs of CPU for a request, want %v", got, want)
 	}
-	m, err := Merge([]*Result{part(r, 0), part(r, 1)})
-	if err != nil || m.Rate.Completed != 1100 || m.Window.Rates != RatesEnded || m.Requests.WarmupInWindow != 606 {
-		t.Errorf("merged: %v, %+v of %+v", err, m.Rate, m.Requests)
+	m := together(t, halves(func() *loadresult.Result { return run })...)
+	if m.Rate.Completed != 1100 || m.Window.Rates != RatesEnded || m.Requests.WarmupInWindow != 606 {
+		t.Errorf("together: %+v of %+v", m.Rate, m.Requests)
 	}
-}
-
-// part is a copy of r as one of two parts of a load.
-func part(r *Result, i int) *Result {
-	p := *r
-	p.Plan.Part, p.Plan.Parts = i, 2
-	return &p
 }
 
 // Results of older versions, beside others, are a fact.

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -74,8 +73,10 @@ func (r *Result) setScenario(from *loadresult.Result) {
 	}
 	r.Requests.StepsAfter, r.Requests.FailedAfter = t.StepsAfter, t.FailedAfter
 	early := int64(0)
-	if from.Total != nil {
-		early = from.Total.EarlyIterations
+	for _, g := range from.Each() {
+		if g.Scenario != nil && g.Total != nil {
+			early += g.Total.EarlyIterations
+		}
 	}
 	i := &Iterations{Users: t.Users, Started: t.Started, Completed: t.Completed, Failed: t.Failed,
 		Unfinished: t.Unfinished, Warmup: t.Warmup,
@@ -87,10 +88,10 @@ func (r *Result) setScenario(from *loadresult.Result) {
 		i.Rate.Offered, i.Due, i.Waiting, i.StartedAfter = &offered, &due, &waiting, &after
 		i.Waited = unanswered.Waited(from.Waited)
 	}
-	if t.Time.Count > 0 {
+	if t.Time != nil && t.Time.Count > 0 {
 		i.Time = durations.New(t.Time)
 	}
-	if t.FailedTime.Count > 0 {
+	if t.FailedTime != nil && t.FailedTime.Count > 0 {
 		i.FailedTime = durations.New(t.FailedTime)
 	}
 	r.Iterations = i
@@ -237,86 +238,6 @@ func (i *Iterations) checkSums() error {
 			"not so many times", i.Started, i.Completed, i.Failed, i.Unfinished)
 	}
 	return nil
-}
-
-// mergeScenario adds up what the users of all parts did, but for the times of iterations, which are
-// among the distributions. A part of which that is not known, because its generator was lost,
-// counts as one that did nothing.
-func (m *Result) mergeScenario(all []*Result) error {
-	var completed int64 // in the window, as rates count
-	for _, r := range all {
-		metrics, err := scripted.Merge(m.Metrics, r.Metrics)
-		if err = cmp.Or(err, m.mergeChecks(r)); err != nil {
-			return err
-		}
-		m.Metrics = metrics
-		if part := r.Iterations; part != nil {
-			m.Iterations = m.iterations()
-			m.Iterations.addPart(part)
-			completed += r.countInWindow(part.Rate.Completed)
-		}
-	}
-	i := m.Iterations
-	if i == nil {
-		return nil
-	}
-	length := m.Window.length()
-	i.Rate = IterationRate{Started: perSecond(i.Started-orZero(i.StartedAfter), length),
-		Completed: perSecond(completed, length)}
-	if m.Plan.Open() {
-		offered := m.Plan.Offered().PerSecond()
-		i.Rate.Offered = &offered
-	}
-	return nil
-}
-
-func (i *Iterations) addPart(part *Iterations) {
-	i.Users += part.Users
-	i.Started += part.Started
-	i.Completed += part.Completed
-	i.Failed += part.Failed
-	i.Unfinished += part.Unfinished
-	i.Warmup += part.Warmup
-	i.Due = addPresent(i.Due, part.Due)
-	i.Waiting = addPresent(i.Waiting, part.Waiting)
-	i.Waited = durations.Together(slices.Concat(i.Waited, part.Waited)...)
-	i.StartedAfter = addPresent(i.StartedAfter, part.StartedAfter)
-}
-
-// mergeChecks adds the checks of a part, which are those of one plan.
-func (m *Result) mergeChecks(part *Result) error {
-	if m.Checks == nil {
-		m.Checks = slices.Clone(part.Checks)
-		return nil
-	}
-	for k, c := range part.Checks {
-		if is := func(o CheckCount) bool { return o.Name == c.Name }; k >= m.Plan.LeastChecks() {
-			if k = slices.IndexFunc(m.Checks, is); k < 0 {
-				k, m.Checks = len(m.Checks), append(m.Checks, CheckCount{Name: c.Name})
-			}
-		}
-		if k >= len(m.Checks) || m.Checks[k].Name != c.Name {
-			return fmt.Errorf("part %d has a check %q that others do not have", part.Plan.Part+1, c.Name)
-		}
-		m.Checks[k].Passed += c.Passed
-		m.Checks[k].Failed += c.Failed
-	}
-	return nil
-}
-
-// noteUnknownIterations says that iterations are only those of some parts.
-func noteUnknownIterations(m *Result, all []*Result) (said []string) {
-	unknown := 0
-	for _, r := range all {
-		if r.Iterations == nil {
-			unknown++
-		}
-	}
-	if m.Plan.CountsIterations() && unknown > 0 {
-		said = append(said, fmt.Sprintf("%d of %d generators did not say what became of their "+
-			"iterations and checks: both are those of the others", unknown, len(all)))
-	}
-	return said
 }
 
 // iterations are r's iterations; new ones, which are not r's, if there are none.

@@ -159,12 +159,13 @@ func TestIterationsAreNotRequests(t *testing.T) {
 	}
 }
 
-func TestMergeIterations(t *testing.T) {
+// Users of several generators are those of one.
+func TestIterationsTogether(t *testing.T) {
 	plan := scenarioRun(true).Plan
 	plan.Connections, plan.Threads, plan.CPUs, plan.Users = 6, 3, []int{0, 1, 2}, 30
 	whole := scenarioRun(true)
 	whole.Plan = plan
-	var all []*Result
+	var all []*loadresult.Result
 	for _, p := range plan.Split(3) {
 		part := scenarioRun(true)
 		part.Plan = p
@@ -189,37 +190,22 @@ func TestMergeIterations(t *testing.T) {
 			}
 			whole.Waiting += part.Waiting
 		}
-		all = append(all, written(t, from(t, part)))
+		all = append(all, part)
 	}
-	want, got := written(t, from(t, whole)), merged(t, all...)
-	if diff := got.Iterations.Time.Mean - want.Iterations.Time.Mean; diff < -0.001 || diff > 0.001 {
-		t.Errorf("mean %v, want %v", got.Iterations.Time.Mean, want.Iterations.Time.Mean)
-	}
-	got.Iterations.Time.Mean = want.Iterations.Time.Mean // is kept to the ns
+	got, want := together(t, all...), written(t, from(t, whole))
 	if !reflect.DeepEqual(got.Scenario, want.Scenario) {
 		t.Errorf("%+v of %+v\nwant %+v of %+v", *got.Iterations, got.Checks, *want.Iterations, want.Checks)
 	}
 	if p := got.Series; p[0].Iterations != 900 || p[0].IterationsFailed != 9 || p[1].Iterations != 600 {
 		t.Errorf("seconds %+v", p)
 	}
-	all[1].Scenario = Scenario{} // its generator was lost
-	if m := merged(t, all...); m.Iterations.Started != 505+705 || m.Iterations.Users != 20 ||
-		!slices.ContainsFunc(m.Warnings, func(s string) bool {
-			return strings.HasPrefix(s, "1 of 3 generators did not say")
-		}) {
-		t.Errorf("%+v, warnings %q", m.Iterations, m.Warnings)
-	}
-	all[2].Checks[0].Name = "other"
-	if _, err := Merge(all); err == nil || !strings.Contains(err.Error(), `a check "other"`) {
-		t.Errorf("checks of two plans: %v", err)
-	}
 }
 
-// A result whose iterations contradict each other was not written by dyno, and is merged with none.
+// A result whose iterations contradict each other was not written by dyno.
 func TestIterationsThatCannotBe(t *testing.T) {
 	for want, c := range map[string]struct {
 		change func(r *Result)
-		sums   bool // so merging refuses it too
+		sums   bool // so a part of it is refused
 	}{
 		"not 501 completed":        {func(r *Result) { r.Iterations.Completed++ }, true},
 		"not so many times":        {func(r *Result) { r.Iterations.FailedTime = nil }, true},
@@ -242,8 +228,8 @@ func TestIterationsThatCannotBe(t *testing.T) {
 		if err := Check(r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-		if err := r.Mergeable(); (err != nil) != c.sums {
-			t.Errorf("%s: merging says %v", want, err)
+		if err := r.CheckSums(); (err != nil) != c.sums {
+			t.Errorf("%s: the sums say %v", want, err)
 		}
 	}
 }
@@ -340,8 +326,5 @@ func TestIterationsOfARun(t *testing.T) {
 	}
 	if err := Check(r); err != nil {
 		t.Error(err)
-	}
-	if m := merged(t, written(t, r)); !reflect.DeepEqual(m.Scenario, r.Scenario) {
-		t.Errorf("merged %+v", m.Scenario)
 	}
 }

@@ -34,10 +34,10 @@ func TestProbeIsApart(t *testing.T) {
 }
 
 // Of a load in parts, the first has the probe, and the whole keeps it.
-func TestMergeKeepsTheProbe(t *testing.T) {
+func TestTogetherKeepsTheProbe(t *testing.T) {
 	plan := besideRun().Plan
 	plan.Connections, plan.Threads = 6, 3
-	var all []*Result
+	var all []*loadresult.Result
 	for _, p := range plan.Split(3) {
 		r := besideRun()
 		r.Plan = p
@@ -47,11 +47,11 @@ func TestMergeKeepsTheProbe(t *testing.T) {
 		r.Total.Completed = r.Total.Latency.Count
 		r.Total.Sent = r.Total.Completed + r.Total.Failed + r.Unfinished
 		r.Started = r.Started.Add(time.Duration(p.Part) * time.Millisecond)
-		all = append(all, from(t, r))
+		all = append(all, r)
 	}
-	m := merged(t, all...)
-	if all[0].Probe == nil || all[1].Probe != nil || m.Plan.Probe != plan.Probe ||
-		!reflect.DeepEqual(m.Probe, all[0].Probe) {
-		t.Errorf("of the whole %+v, of the first part %+v", m.Probe, all[0].Probe)
+	m := together(t, all...)
+	if first := from(t, all[0]); all[0].Probe == nil || all[1].Probe != nil || m.Plan.Probe != plan.Probe ||
+		!reflect.DeepEqual(m.Probe, written(t, first).Probe) {
+		t.Errorf("of the whole %+v, of the first part %+v", m.Probe, first.Probe)
 	}
 }

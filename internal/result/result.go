@@ -12,8 +12,8 @@
 //	host.go            the machine
 //	iterations.go      what users of a scenario did
 //	machinechecks.go   the verdict's checks of the machine
-//	merge.go           one result of several generators
 //	outcome.go         an objective's outcome; package objective judges
+//	parts.go           a load of several generators
 //	partial.go         why a run is not whole
 //	probe.go           the light load beside: --probe
 //	profile.go         profiles
@@ -128,14 +128,7 @@ type Observed struct {
 }
 
 // A Host is the machine that made the load.
-type Host struct {
-	OS     string `json:"os"`
-	Arch   string `json:"arch"`
-	Kernel string `json:"kernel,omitempty"`
-	CPU    string `json:"cpu,omitempty"`
-	CPUs   int    `json:"cpus"` // that the process may use
-	Go     string `json:"go"`
-}
+type Host = loadresult.Host
 
 // A Window is the time in which was measured.
 type Window struct {
@@ -155,6 +148,11 @@ type Window struct {
 	UnavailableS        float64  `json:"unavailable_s,omitempty"`
 	UnavailableLongestS float64  `json:"unavailable_longest_s,omitempty"`
 	UnavailableFromS    *float64 `json:"unavailable_from_s,omitempty"`
+}
+
+// windowBegin is when the window began.
+func (r *Result) windowBegin() time.Time {
+	return r.Window.Started.Add(time.Duration(r.Window.WarmupS * 1e9))
 }
 
 // Requests are the requests due in the window. Sent is Completed + Errors + Unfinished. Completed
@@ -195,6 +193,12 @@ type Requests struct {
 	FailedAfter int64 `json:"failed_after,omitempty"`
 
 	LateMax *float64 `json:"late_max_us,omitempty"` // open: longest from due to sent
+}
+
+// AddOutcomes adds what became of other requests.
+func (q *Requests) AddOutcomes(part Requests) {
+	q.Sent, q.Completed = q.Sent+part.Sent, q.Completed+part.Completed
+	q.Errors, q.Unfinished = q.Errors+part.Errors, q.Unfinished+part.Unfinished
 }
 
 // InTime is the share, 0 to 1, of the requests due in the window that were sent in it. It counts

@@ -10,6 +10,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
 	"dyno/internal/result/plansecrets"
@@ -83,13 +84,20 @@ func TestErrorsHaveSamples(t *testing.T) {
 	if r.Errors[1].Sample != "second" || r.Errors[2].Sample != "" {
 		t.Errorf("%+v", r.Errors)
 	}
-	merged := &Result{}
-	place := map[Error]int{}
-	for _, e := range []Error{{Phase: "read", Count: 1}, {Phase: "read", Count: 2, Sample: "x"}, {Phase: "read", Count: 3, Sample: "y"}} {
-		merged.countError(e, place)
+	var parts []*loadresult.Result
+	for i, p := range from.Plan.Split(2) {
+		part := *sampledRun()
+		if part.Plan = p; i == 0 { // of whose errors there is no sample
+			part.Samples = nil
+		}
+		part.Total = metric.NewCounters()
+		part.Total.ErrorLatency.RecordMany(1e6, 9)
+		part.Total.Sent, part.Total.Failed = 9, 9
+		parts = append(parts, &part)
 	}
-	if len(merged.Errors) != 1 || merged.Errors[0].Count != 6 || merged.Errors[0].Sample != "x" {
-		t.Errorf("%+v", merged.Errors)
+	m := together(t, parts...)
+	if m.Errors[0].Count != 2*r.Errors[0].Count || !strings.HasPrefix(m.Errors[0].Sample, begin[:9]) {
+		t.Errorf("%+v", m.Errors)
 	}
 }
 

@@ -31,15 +31,6 @@ func newStandstill(from loadresult.StandstillTotals, sent int64) (s Standstill) 
 	return s
 }
 
-// addWorst adds the standstills of another generator.
-func (s *Standstill) addWorst(part Standstill) {
-	s.StoodStillS = max(s.StoodStillS, part.StoodStillS)
-	if part.StoodStillMax > s.StoodStillMax {
-		s.StoodStillMax, s.StoodStillFromS = part.StoodStillMax, part.StoodStillFromS
-	}
-	s.Delayed += part.Delayed
-}
-
 // findStandstill finds standstills of the generator that latencies or the rate show. One that
 // reaches p99, as most of it, makes the numbers those of the generator.
 func findStandstill(r *Result) *fact.Fact {

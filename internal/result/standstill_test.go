@@ -54,13 +54,14 @@ func TestStandstillsAreJudged(t *testing.T) {
 // A part that stood still is named, and a short window hides nothing.
 func TestStandstillOfAPart(t *testing.T) {
 	parts := []*Result{sound(), sound(), sound()}
-	parts[1].Generator.Standstill = newStandstill(loadresult.StandstillTotals{StoodStill: 1.5e9, StoodStillMost: 1e9,
-		StoodStillSince: 3e9, Delayed: 400_000}, 100_000)
+	one, all := loadresult.StandstillTotals{StoodStill: 1.5e9, StoodStillMost: 1e9, StoodStillSince: 3e9, Delayed: 400_000},
+		loadresult.StandstillTotals{}
+	parts[1].Generator.Standstill = newStandstill(one, 100_000)
 	m := sound()
 	m.Window.MeasuredS = 0.5
-	for _, part := range parts {
-		m.Generator.Standstill.addWorst(part.Generator.Standstill)
-	}
+	all.AddWorst(loadresult.StandstillTotals{StoodStill: 1e9, StoodStillMost: 5e8, StoodStillSince: 1e9})
+	all.AddWorst(one)
+	m.Generator.Standstill = newStandstill(all, 100_000)
 	if g := m.Generator; g.StoodStillS != 1.5 || g.StoodStillMax != 1e6 || *g.StoodStillFromS != 3 || g.Delayed != 100_000 {
 		t.Errorf("%+v", g.Standstill)
 	}

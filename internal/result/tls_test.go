@@ -49,11 +49,11 @@ func TestFromTLS(t *testing.T) {
 }
 
 // Of several generators all of it adds up.
-func TestMergeTLS(t *testing.T) {
+func TestTLSTogether(t *testing.T) {
 	one, other := tlsRun(), tlsRun()
 	other.Terms = map[tls.Terms]int64{{Version: "1.2", Cipher: "B"}: 99}
 	one.Plan.Parts, other.Plan.Parts, other.Plan.Part = 2, 2, 1
-	m := merged(t, from(t, one), from(t, other))
+	m := together(t, one, other)
 	if p := m.Phases; p.TLS.Count != 8 || p.TLSFull.Count != 6 || p.TLSResumed.Count != 2 {
 		t.Errorf("%d handshakes, %d full, %d resumed", p.TLS.Count, p.TLSFull.Count, p.TLSResumed.Count)
 	}

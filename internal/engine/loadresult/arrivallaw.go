@@ -21,8 +21,8 @@ type Law struct {
 
 	// Of a Poisson law at a constant rate: how many spans had which probability of
 	// being no longer, in equal parts. If the law holds they are as many in each.
-	bins  [lawBins]int64
-	spans int64
+	Bins  [lawBins]int64
+	Spans int64
 }
 
 const (
@@ -36,9 +36,9 @@ func newLaw() Law { return Law{Off: metric.NewHistogram(metric.Coarse)} }
 
 func (l *Law) addSpans(from *Law) {
 	l.Off.Merge(from.Off)
-	l.spans += from.spans
-	for i, n := range from.bins {
-		l.bins[i] += n
+	l.Spans += from.Spans
+	for i, n := range from.Bins {
+		l.Bins[i] += n
 	}
 }
 
@@ -46,17 +46,17 @@ func (l *Law) addSpans(from *Law) {
 // spans. If arrivals are Poisson, A² exceeds 2.49 in 5 % of cases and 6.0 in 0.1 %, however many
 // spans there are. If not, A² grows with their number.
 func (l *Law) AndersonDarling() (a2 float64, spans int64) {
-	if l.spans == 0 {
+	if l.Spans == 0 {
 		return 0, 0
 	}
 	below := int64(0)
-	for i, n := range l.bins {
+	for i, n := range l.Bins {
 		u := (float64(i) + 0.5) / lawBins
-		off := (float64(below)+float64(n)/2)/float64(l.spans) - u
+		off := (float64(below)+float64(n)/2)/float64(l.Spans) - u
 		a2 += off * off / (u * (1 - u)) / lawBins
 		below += n
 	}
-	return a2 * float64(l.spans), l.spans
+	return a2 * float64(l.Spans), l.Spans
 }
 
 // A Pacing is the state that a worker needs to record a Law.
@@ -94,8 +94,8 @@ func (p *Pacing) RecordSpan(due, at int64) {
 	case first:
 	case p.poisson:
 		u := erlangCDF(p.every, float64(span)/p.mean)
-		p.law.bins[min(max(int(u*lawBins), 0), lawBins-1)]++
-		p.law.spans++
+		p.law.Bins[min(max(int(u*lawBins), 0), lawBins-1)]++
+		p.law.Spans++
 	case meant > 0:
 		p.law.Off.Record(int64(math.Abs(float64(span-meant)) / float64(meant) * 1e6))
 	}

@@ -115,8 +115,8 @@ func TestAndersonDarling(t *testing.T) {
 		for range 5000 {
 			v := math.Pow(coin.Float64(), bend)
 			u = append(u, v)
-			law.bins[int(v*lawBins)]++
-			law.spans++
+			law.Bins[int(v*lawBins)]++
+			law.Spans++
 		}
 		want := exactAD(u)
 		if got, n := law.AndersonDarling(); math.Abs(got-want) > 0.05*want+0.05 || n != 5000 {

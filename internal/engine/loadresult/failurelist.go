@@ -47,6 +47,7 @@ func mergeFailures(to, from []Failure) []Failure {
 	for _, f := range from {
 		if i, known := place[f.way()]; known {
 			to[i].Count += f.Count
+			to[i].Unfinished = cmp.Or(to[i].Unfinished, f.Unfinished)
 			continue
 		}
 		place[f.way()] = len(to)

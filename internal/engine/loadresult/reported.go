@@ -1,8 +1,12 @@
 package loadresult
 
 import (
+	"errors"
+	"os"
 	"slices"
 	"strings"
+
+	"dyno/internal/engine/metric"
 )
 
 // ReportedKinds is how many kinds of failures a process reports to another; detailMax is how many
@@ -13,6 +17,19 @@ const (
 	detailsMax    = 128 << 10
 )
 
+// Told is r for the process that ordered the load, which has the plan and was told the intervals.
+func (r *Result) Told() *Result {
+	t := *r
+	t.Total, t.Intervals, t.Lost = nil, nil, slices.Clone(r.Lost)
+	for i := range t.Lost { // without a window, all was long before it
+		t.Lost[i].Since = max(t.Lost[i].Since, -r.Warmed)
+	}
+	if t.Ended == Unreachable {
+		t.Proxy = t.Plan.Target.ProxyVariable(os.Getenv)
+	}
+	return &t
+}
+
 // Reported returns failures within the limits of what a process reports to another.
 func Reported(all []Failure) []Failure {
 	all = slices.Clone(Fewer(all, ReportedKinds))
@@ -21,4 +38,61 @@ func Reported(all []Failure) []Failure {
 		all[i].Detail = strings.ToValidUTF8(d[:min(len(d), detailMax, detailsMax/len(all))], "")
 	}
 	return all
+}
+
+// Limits of lists in what a process tells another.
+const (
+	listMost  = 256
+	termsMost = 256
+)
+
+// errHistogram is the fault of a histogram that has other buckets than it should, or is missing.
+var errHistogram = errors.New("a histogram is of another kind")
+
+// CheckTold fails if r, which comes from another machine, cannot be added to others, or if its
+// lists are longer than any generator's.
+func (r *Result) CheckTold() error {
+	if r.Total != nil {
+		return errors.New("it has what its reports tell")
+	}
+	return r.checkLists(true)
+}
+
+func (r *Result) checkLists(probe bool) error {
+	coarse := []*metric.Histogram{r.FirstByte, r.Connect, r.FullTLS, r.ResumedTLS, r.Law.Off}
+	fine := []*metric.Histogram{r.Lag}
+	long := max(len(r.Notices), len(r.Samples), len(r.Lost), len(r.Protocols), len(r.Retries)) >
+		listMost || len(r.Unanswered) > WaitsMost || len(r.Terms) > termsMost ||
+		len(r.Routes) > RoutesMax
+	for _, x := range r.Routes {
+		coarse = append(coarse, x.Latency)
+		long = long || len(x.Unanswered) > WaitsMost
+	}
+	if s := r.Scenario; s != nil {
+		fine = append(fine, s.FailedTime)
+		for _, m := range s.Measures {
+			fine = append(fine, m.Histogram)
+		}
+	}
+	if t := r.Total; t != nil {
+		if t.Latency == nil || t.Service == nil || t.ErrorLatency == nil {
+			return errHistogram
+		}
+		fine = append(fine, t.Latency, t.Service, t.ErrorLatency, t.IterationTime)
+	}
+	other := func(digits int) func(*metric.Histogram) bool {
+		return func(h *metric.Histogram) bool { return h != nil && h.Digits() != digits }
+	}
+	switch {
+	case long:
+		return errors.New("a list of it is longer than any generator's")
+	case slices.ContainsFunc(coarse, other(metric.Coarse)) ||
+		slices.ContainsFunc(fine, other(metric.Fine)):
+		return errHistogram
+	case r.Probe != nil && (!probe || r.Probe.Total == nil):
+		return errors.New("its probe is none")
+	case r.Probe != nil:
+		return r.Probe.checkLists(false)
+	}
+	return nil
 }

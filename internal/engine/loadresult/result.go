@@ -6,12 +6,14 @@
 //	arrivallaw.go       did requests leave when the law of arrivals wanted?
 //	counttext.go        counts as people read them: 1,234
 //	failurelist.go      failures of several generators
-//	reported.go         failures, within the limits of a report
+//	join.go             one result of those of several generators
+//	reported.go         what a process tells another
 //	result.go           the types: Result, Interval, Failure
 //	retries.go          requests that were sent again
 //	routes.go           requests of one name
 //	sample.go           samples of errors
 //	scenariototals.go   iterations and checks
+//	tally.go            the sum of a generator's intervals
 //	together.go         intervals of several generators
 //	totals.go           what all workers counted
 //	unanswered.go       waits for answers that did not come
@@ -31,9 +33,11 @@ import (
 )
 
 // A Result is what one run of a plan measured, as it was counted. Package result converts it to the
-// form that is stored and read.
+// form that is stored and read. Its JSON is for the process that ordered the load, which has the
+// plan and the intervals: see Together.
 type Result struct {
-	Plan    loadplan.Plan
+	Plan loadplan.Plan `json:"-"`
+	Generators
 	Ring    string    // of the ring that was used
 	Started time.Time // when the load began, warm-up included, on the monotonic clock
 	Ended   Ending
@@ -45,9 +49,9 @@ type Result struct {
 	Drained   time.Duration // spent after it
 	StartLate time.Duration // from the start until the last thread was running
 
-	Total     *metric.Counters // of the window
+	Total     *metric.Counters `json:",omitempty"` // of the window
 	Probe     *Result          // of the probe; nil: there was none
-	Intervals []Interval
+	Intervals []Interval       `json:"-"`
 	Totals
 
 	Routes     []Route       // in the plan's order; one for each name
@@ -56,14 +60,39 @@ type Result struct {
 	Busy       float64       // share of the window in which the busiest worker had something to do
 	GCPauseMax time.Duration // in the window
 
-	// What else may have delayed the generator in the window; 0 where unknown.
+	Delays
+	Ports int // local ports that connections to one address can have
+
+	Notices []string // what was done differently from what was asked, and why
+}
+
+// Delays are of what else may have delayed a generator in the window; 0 where unknown.
+type Delays struct {
 	Unscheduled   float64       // share of it in which the worst worker was runnable without a CPU
 	CPUWait       time.Duration // of the worst worker: mean wait until it ran
 	GoroutineWait time.Duration // p99 of the waits of runnable goroutines
 	StopMax       time.Duration // longest stop of all goroutines by the runtime
-	Ports         int           // local ports that connections to one address can have
+}
 
-	Notices []string // what was done differently from what was asked, and why
+// Generators are who made a load, and what is known of them.
+type Generators struct {
+	Host    *Host     `json:"-"` // nil: this one
+	Parts   []*Result `json:"-"` // of which a result is the sum, in the order of their plans: see Join
+	Partial bool      `json:"-"` // it is the sum of its intervals, and nothing else is known
+
+	// Proxy is the variable of the environment that names a proxy for a target that was unreachable,
+	// where Host is another machine.
+	Proxy string `json:",omitempty"`
+}
+
+// A Host is the machine that made the load.
+type Host struct {
+	OS     string `json:"os"`
+	Arch   string `json:"arch"`
+	Kernel string `json:"kernel,omitempty"`
+	CPU    string `json:"cpu,omitempty"`
+	CPUs   int    `json:"cpus"` // that the process may use
+	Go     string `json:"go"`
 }
 
 // A LostAddress is an address of the target to which no connection could be opened, until the end
@@ -130,6 +159,9 @@ type Apart struct {
 	metric.EarlyCounts
 	Bodies       int64         // bytes of the bodies of answers to the window's requests
 	ErrorLatency metric.Sparse // of answers to the window's requests that were errors; not in a Result
+
+	// ByPart divides Completed by the Parts of a Result; nil for one that told nothing of this time.
+	ByPart []*int64 `json:"-"`
 }
 
 // Answered is how many right answers came in the interval, as rates count them: also to requests

@@ -13,8 +13,8 @@ type ScenarioTotals struct {
 	Warmup int64 // iterations begun before the window
 
 	Started    int64 // iterations of the window that were begun
-	Completed  int64 // of them
-	Failed     int64 // of them: a step failed, or the scenario said so
+	Completed  int64 `json:"-"` // of them
+	Failed     int64 `json:"-"` // of them: a step failed, or the scenario said so
 	Unfinished int64 // of them: not over at the end of the run
 
 	StartedAfter   int64 // of Started: due in the window and begun after it
@@ -22,9 +22,9 @@ type ScenarioTotals struct {
 	StepsAfter     int64 // steps due after the window, of iterations of the window
 	FailedAfter    int64 // of those, that failed or were answered with an error
 
-	Time       *metric.Histogram // Fine; ns from due to the end, of completed iterations
+	Time       *metric.Histogram `json:"-"` // Fine; ns from due to the end, of completed iterations
 	FailedTime *metric.Histogram // likewise, of those that failed
-	Checks     []CheckTotals     // as the plan names them
+	Checks     []CheckTotals     `json:"-"` // as the plan names them
 
 	// TookMost is how many ns of the window the scenario itself took of the thread of which it took
 	// most; estimated.
@@ -47,6 +47,19 @@ func NewScenarioTotals(checks []string) *ScenarioTotals {
 		t.Checks = append(t.Checks, CheckTotals{Name: name})
 	}
 	return t
+}
+
+// setIntervals sets what the intervals of a generator have of its users: see Tally.
+func (t *ScenarioTotals) setIntervals(p *loadplan.Plan, sum *Tally) {
+	t.Completed, t.Failed = sum.Iterations, sum.IterationsFailed
+	t.Time, t.Checks = sum.IterationTime.Histogram(metric.Fine), nil
+	for i, name := range p.Checks {
+		c := CheckTotals{Name: name}
+		if i < len(sum.Checks) {
+			c.Passed, c.Failed = sum.Checks[i].Passed, sum.Checks[i].Failed
+		}
+		t.Checks = append(t.Checks, c)
+	}
 }
 
 // addScenario adds what another worker's users did; nil if there is no scenario.

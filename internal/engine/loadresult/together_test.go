@@ -49,10 +49,22 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// A second is told of when all that still measure have ended it.
+// together is the sum of n generators, and the intervals that it has shown so far.
+func together(n int) (*Together, func() []Interval) {
+	shown := make(chan Interval, 4096)
+	t := NewTogether(n, func(iv Interval) { shown <- iv })
+	var all []Interval
+	return t, func() []Interval {
+		for len(all) < len(t.seconds) { // each is shown soon
+			all = append(all, <-shown)
+		}
+		return all
+	}
+}
+
+// A second is told of when all that still measure have ended it, and counts in full.
 func TestTogether(t *testing.T) {
-	var got []int64
-	interval := Together(2, func(iv Interval) { got = append(got, iv.Completed) })
+	sum, shown := together(2)
 	at := func(i int, n int64) *Interval { return &Interval{Index: i, Completed: n} }
 	for _, step := range []struct {
 		from int
@@ -64,16 +76,40 @@ func TestTogether(t *testing.T) {
 		{1, at(0, 10), []int64{11}},
 		{1, nil, []int64{11, 2}},
 		{0, at(2, 3), []int64{11, 2, 3}},
-		{0, nil, []int64{11, 2, 3}},
+		{1, at(2, 4), []int64{11, 2, 3}}, // of one that was taken for ended
+		{1, at(5, 1), []int64{11, 2, 3}},
+		{0, at(6, 1), []int64{11, 2, 3, 1, 1}},
+		{0, nil, []int64{11, 2, 3, 1, 1}},
 	} {
-		if interval(step.from, step.iv); !slices.Equal(got, step.want) {
+		if step.iv == nil {
+			sum.End(step.from)
+		} else {
+			sum.Add(step.from, *step.iv)
+		}
+		var got []int64
+		for _, iv := range shown() {
+			got = append(got, iv.Completed)
+		}
+		if !slices.Equal(got, step.want) {
 			t.Errorf("%+v: %v, want %v", step, got, step.want)
 		}
 	}
+	var got []int64
+	for _, iv := range sum.seconds {
+		got = append(got, iv.Completed)
+	}
+	if want := []int64{11, 2, 7, 1, 1}; !slices.Equal(got, want) || *sum.seconds[2].ByPart[1] != 4 || sum.seconds[1].ByPart[1] != nil {
+		t.Errorf("kept %v, want %v", got, want)
+	}
+	if a, b := sum.Tally(0), sum.Tally(1); a.Completed != 7 || b.Completed != 15 || a.Count != 4 || b.Next != 6 {
+		t.Errorf("%+v %+v", a, b)
+	}
+	sum.Close()
 }
 
 // A generator that says nothing, or is far behind, keeps the others' intervals waiting only up to
-// a number and a size; what it says of those too late is not shown, and none is shown twice.
+// a number and a size; what it says of those too late is not shown, and counted. Their percentiles
+// are then unknown.
 func TestTogetherWaitsForSoMuch(t *testing.T) {
 	h := metric.NewHistogram(metric.Fine)
 	for v := range int64(30_000) {
@@ -82,30 +118,67 @@ func TestTogetherWaitsForSoMuch(t *testing.T) {
 	large := h.ToSparse()
 	for name, c := range map[string]struct {
 		latency metric.Sparse
-		least   int // shown of 1000 without the silent one
+		n       int
+		least   int // shown of n without the silent one
 		most    int
-	}{"in number": {metric.Sparse{}, 1000 - pendingMost, 1000 - pendingMost},
-		"in bytes": {large, 1000 - pendingBytes/large.MemorySize() - 1, 999}} {
-		var shown []int
-		tell := Together(2, func(iv Interval) { shown = append(shown, iv.Index) })
-		for i := range 1000 {
-			tell(0, &Interval{Index: i, Latency: c.latency})
+	}{"in number": {metric.Sparse{}, 200, 200 - pendingMost, 200 - pendingMost},
+		"in bytes": {large, 60, 60 - pendingBytes/large.MemorySize() - 1, 59}} {
+		if large.MemorySize() < pendingBytes/59 && name == "in bytes" {
+			c.n = pendingMost
+			c.least = 0
 		}
-		if n := len(shown); n < c.least || n > c.most {
-			t.Errorf("%s: %d of 1000 were shown while one was silent, want %d to %d", name, n, c.least, c.most)
+		sum, shown := together(2)
+		add := func(from, i int) {
+			iv := Interval{Index: i, Completed: c.latency.Count, Latency: c.latency}
+			iv.Measure()
+			sum.Add(from, iv)
 		}
-		for i := range 1000 {
-			tell(1, &Interval{Index: i, Latency: c.latency})
+		for i := range c.n {
+			add(0, i)
 		}
-		tell(0, nil)
-		tell(1, nil)
-		if len(shown) != 1000 || !slices.IsSorted(shown) || shown[999] != 999 {
-			t.Errorf("%s: shown at last: %d, the last %v", name, len(shown), shown[max(len(shown)-3, 0):])
+		early := len(shown())
+		if early < c.least || early > c.most {
+			t.Errorf("%s: %d of %d were shown while one was silent, want %d to %d", name, early, c.n, c.least, c.most)
+		}
+		for i := range c.n {
+			add(1, i)
+		}
+		sum.Close()
+		if got := shown(); len(got) != c.n || got[c.n-1].Index != c.n-1 || len(sum.seconds) != c.n {
+			t.Errorf("%s: shown at last: %d", name, len(got))
+		}
+		for i, s := range sum.seconds {
+			if late := i < early; s.Index != i || s.Completed != 2*c.latency.Count || (s.P99 == 0) != (late || c.latency.Count == 0) ||
+				c.latency.Count > 0 && (s.Mean != time.Duration(large.Mean()) || len(s.Heat) == 0) {
+				t.Errorf("%s: second %d: %+v", name, i, s)
+			}
 		}
 	}
-	tell := Together(2, func(iv Interval) { t.Errorf("%d is shown", iv.Index) })
-	tell(0, &Interval{Index: -1})
-	tell(1, &Interval{Index: -1})
+	sum, shown := together(2)
+	sum.Add(0, Interval{Index: -1})
+	sum.Close()
+	if len(shown()) != 0 {
+		t.Error("a second before the first is shown")
+	}
+}
+
+// A sum has how much each part completed in an interval, unless that is too much to keep.
+func TestByPart(t *testing.T) {
+	const n = 1000
+	sum := NewTogether(n, nil)
+	for i := range byPartMost/n + 1 {
+		if i > 0 && len(sum.seconds[0].ByPart) != n {
+			t.Fatalf("%d seconds: %d counts", i, len(sum.seconds[0].ByPart))
+		}
+		sum.Add(0, Interval{Index: i, Completed: 1})
+		for from := 1; i == 0 && from < n; from++ {
+			sum.End(from)
+		}
+	}
+	if sum.seconds[0].ByPart != nil || sum.seconds[byPartMost/n].ByPart != nil {
+		t.Error("all is kept")
+	}
+	sum.Close()
 }
 
 // nanoseconds is a sum of latencies that is known.

@@ -50,10 +50,11 @@ var deflaters = sync.Pool{New: func() any {
 
 // appendPayload appends the counts as addPayload reads them, up to the last that is not 0.
 func (h *Histogram) appendPayload(to []byte) []byte {
-	counts := h.counts[:1]
+	counts, last := h.allCounts(), 0
 	if h.Count > 0 {
-		counts = h.counts[:h.bucketIndex(h.Max)+1]
+		last = h.bucketIndex(h.Max)
 	}
+	counts = counts[:last+1]
 	for len(counts) > 0 {
 		empty := 0
 		for empty < len(counts) && counts[empty] == 0 {

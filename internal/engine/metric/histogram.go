@@ -32,6 +32,7 @@ type Histogram struct {
 	digits int
 	half   uint // log2 of the buckets in an octave
 	counts []int64
+	packed []byte // the buckets of one without counts, as in a Sparse: see Sparse.Histogram
 }
 
 // Longest is the largest value that is distinguished from larger ones, in nanoseconds.
@@ -102,11 +103,16 @@ func (h *Histogram) countsInRange() []int64 {
 	return h.counts[h.bucketIndex(h.Min) : h.bucketIndex(h.Max)+1]
 }
 
-// Merge adds the counts of from. Both must have the same digits.
+// Merge adds the counts of from; nil has none. Both must have the same digits.
 func (h *Histogram) Merge(from *Histogram) {
-	if from.Count == 0 {
+	if from == nil || from.Count == 0 {
 		return
 	}
+	if from.counts == nil {
+		h.MergeSparse(from.ToSparse())
+		return
+	}
+	h.unpack()
 	first := from.bucketIndex(from.Min)
 	for i, n := range from.countsInRange() {
 		h.counts[first+i] += n
@@ -118,11 +124,33 @@ func (h *Histogram) Merge(from *Histogram) {
 	h.Count, h.Sum = h.Count+from.Count, h.Sum.Plus(from.Sum)
 }
 
+// unpack gives h room for counts, if it has none: see Sparse.Histogram.
+func (h *Histogram) unpack() {
+	if h.counts == nil {
+		h.counts = h.allCounts()
+		h.packed = nil
+	}
+}
+
+// allCounts are the counts of all buckets: a copy, if h is packed.
+func (h *Histogram) allCounts() []int64 {
+	if h.counts != nil {
+		return h.counts
+	}
+	_, buckets := bucketLayout(h.digits)
+	counts := make([]int64, buckets)
+	for i, n := range (Sparse{packed: h.packed}).bucketCounts() {
+		counts[i] = n
+	}
+	return counts
+}
+
 // Reset makes h empty.
 func (h *Histogram) Reset() {
-	if h.Count > 0 {
+	if h.Count > 0 && h.counts != nil {
 		clear(h.countsInRange())
 	}
+	h.packed = nil
 	h.Count, h.Sum, h.Min, h.Max = 0, Sum{}, 0, 0
 }
 
@@ -132,7 +160,7 @@ func (h *Histogram) Mean() float64 { return h.Sum.Float64() / float64(max(h.Coun
 // HDR is a copy of the counts in the type of hdrhistogram-go.
 func (h *Histogram) HDR() *hdrhistogram.Histogram {
 	return hdrhistogram.Import(&hdrhistogram.Snapshot{LowestTrackableValue: 1,
-		HighestTrackableValue: Longest, SignificantFigures: int64(h.digits), Counts: h.counts})
+		HighestTrackableValue: Longest, SignificantFigures: int64(h.digits), Counts: h.allCounts()})
 }
 
 // errEnds is the fault of a least or greatest value that was not counted.

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -25,7 +26,8 @@ type Sparse struct {
 // ToSparse returns a copy of h as it is now.
 func (h *Histogram) ToSparse() Sparse {
 	s := Sparse{Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max, half: h.half}
-	if h.Count == 0 {
+	if h.Count == 0 || h.counts == nil {
+		s.packed = h.packed
 		return s
 	}
 	first, last := h.bucketIndex(h.Min), 0
@@ -93,6 +95,14 @@ func (s Sparse) Quantile(q float64) int64 {
 	return s.Max
 }
 
+// Histogram returns the counts of s, which have those digits. It takes no more memory than s until
+// more is added to it, and records nothing before.
+func (s Sparse) Histogram(digits int) *Histogram {
+	half, _ := bucketLayout(digits)
+	return &Histogram{Count: s.Count, Min: s.Min, Max: s.Max, Sum: s.Sum, digits: digits, half: half,
+		packed: s.packed}
+}
+
 // MergeSparse adds the counts of s. Both must have the same digits, see HasFineBuckets.
 func (h *Histogram) MergeSparse(s Sparse) {
 	if s.Count == 0 {
@@ -101,6 +111,7 @@ func (h *Histogram) MergeSparse(s Sparse) {
 	if s.half != h.half {
 		panic("metric: the buckets of two histograms differ")
 	}
+	h.unpack()
 	for i, n := range s.bucketCounts() {
 		h.counts[i] += n
 	}
@@ -131,6 +142,33 @@ func (s Sparse) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(j)
 }
+
+// MarshalJSON writes h for another process, as a Sparse.
+func (h *Histogram) MarshalJSON() ([]byte, error) {
+	j := sparseJSON{Digits: h.digits}
+	if s := h.ToSparse(); s.Count > 0 {
+		j = sparseJSON{s.Count, s.Sum, s.Min, s.Max, h.digits, s.packed}
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, as Sparse.UnmarshalJSON does. h takes as little
+// memory as a Sparse: another process can claim any number of histograms.
+func (h *Histogram) UnmarshalJSON(b []byte) error {
+	var s Sparse
+	var j struct{ Digits int }
+	if err := cmp.Or(s.UnmarshalJSON(b), json.Unmarshal(b, &j)); err != nil {
+		return err
+	}
+	if j.Digits != Coarse && j.Digits != Fine {
+		return errSparse
+	}
+	*h = *s.Histogram(j.Digits)
+	return nil
+}
+
+// Digits are the significant digits of h: Coarse or Fine.
+func (h *Histogram) Digits() int { return h.digits }
 
 // errSparse is the fault of buckets that no histogram has.
 var errSparse = errors.New("a damaged histogram")

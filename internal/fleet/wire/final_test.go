@@ -3,109 +3,62 @@ package wire
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
-	"math/rand/v2"
-	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
-	"dyno/internal/result"
 )
 
-// measured is a result of so many seconds, each with what a busy one has.
-func measured(t *testing.T, seconds int) *result.Result {
-	t.Helper()
-	r, err := result.From(&loadresult.Result{Plan: plan(), Ended: loadresult.Interrupted}, "v")
-	if err != nil {
-		t.Fatal(err)
+// counted is what an agent counted besides its seconds.
+func counted() *loadresult.Result {
+	h, empty := metric.NewHistogram(metric.Coarse), metric.NewHistogram(metric.Coarse)
+	for v := range int64(1000) {
+		h.Record(v * v * 1000)
 	}
-	coin := rand.New(rand.NewPCG(1, 2))
-	r.Series = make([]result.Point, seconds)
-	for i := range r.Series {
-		p := result.Point{T: float64(i + 1), Sent: 10_000, Completed: coin.Int64N(10_000), Mean: coin.Float64(),
-			P50: 80.1, P99: 150.3, Max: 4000.5, InFlight: 40, Received: coin.Int64N(1e6), Written: 640_000,
-			Status: map[string]int64{"200": coin.Int64N(10_000), "503": 3}}
-		for b := range int64(20) {
-			p.Heat = append(p.Heat, [2]int64{14 + b, coin.Int64N(5000)})
-		}
-		r.Series[i] = p
+	r := &loadresult.Result{Ended: loadresult.ByRequests, Ring: "epoll", CPU: time.Second, Busy: 0.5,
+		Totals: loadresult.Totals{FirstByte: h, ConnectionTotals: loadresult.ConnectionTotals{Opened: 3, Connect: empty},
+			Law: loadresult.Law{Spans: 7}, Scenario: loadresult.NewScenarioTotals([]string{"price"})}}
+	r.Law.Bins[255] = 7
+	r.Scenario.Users, r.Scenario.Started = 2, 3
+	r.Scenario.FailedTime.Record(1e6)
+	for i := range loadresult.RoutesMax {
+		r.Routes = append(r.Routes, loadresult.Route{Name: fmt.Sprint("GET /path/of/", i), Completed: 1000, Latency: h})
 	}
 	return r
 }
 
-// together are the parts of a final as whoever reads them puts them together.
-func together(t *testing.T, parts [][]byte) (last *Final, series []result.Point) {
-	t.Helper()
-	for i, b := range parts {
-		f, err := ParseFinalPart(b)
-		if err != nil {
-			t.Fatalf("part %d of %d: %v", i+1, len(parts), err)
-		}
-		if f.More == (i == len(parts)-1) {
-			t.Errorf("part %d of %d says that others follow: %v", i+1, len(parts), f.More)
-		}
-		series = append(series, f.Series...)
-		last = f
+// A final comes through, with its histograms, also of as many routes as there can be.
+func TestFinal(t *testing.T) {
+	was := Final{Result: counted(), Start: 12, Threads: 2, Why: "so"}
+	b := was.Pack()
+	f, err := ParseFinal(b)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return last, series
+	if f.Start != 12 || f.Threads != 2 || f.Why != "so" || f.Result.CheckTold() != nil || !bytes.Equal(Encode(f), Encode(was)) {
+		t.Errorf("%s\nwas %s", Encode(f), Encode(was))
+	}
+	x := f.Result
+	if x.FirstByte.EncodeHDR() != was.Result.FirstByte.EncodeHDR() || x.Law.Bins[255] != 7 || x.Connect.Count != 0 ||
+		x.Scenario.FailedTime.Max != 1e6 || x.Scenario.Started != 3 {
+		t.Errorf("%+v", x)
+	}
+	t.Logf("%d bytes", len(b))
 }
 
-// The final of a run of days comes in parts, each of which is short, and is whole when they are
-// together, but for what its reader knows.
-func TestFinalOfDays(t *testing.T) {
-	const days = 3
-	r := measured(t, days*24*60) // a second of each minute, to be quick
-	was := Encode(r)
-	f := Final{Result: r, Start: 12, Late: 3, Why: "so"}
-	parts := slices.Collect(f.PackParts())
-	last, series := together(t, parts)
-	if last.Start != 12 || last.Late != 3 || last.Why != "so" || last.Result.Ended != "interrupted" {
-		t.Errorf("%+v", last)
-	}
-	if last.Result.Plan.Target.Host != "" || len(last.Result.Plan.Requests) > 0 {
-		t.Errorf("it tells of a plan that is the controller's: %+v", last.Result.Plan)
-	}
-	last.Result.Plan, last.Result.Series = r.Plan, series
-	if now := Encode(last.Result); !bytes.Equal(now, was) {
-		t.Errorf("%d bytes, were %d", len(now), len(was))
-	}
-	longest := 0
-	for _, b := range parts {
-		longest = max(longest, len(b))
-	}
-	if longest > PartMax/2 || len(parts) < len(r.Series)/partPointsMax {
-		t.Errorf("%d parts, the longest of %d bytes", len(parts), longest)
-	}
-	t.Logf("%d seconds are %d parts, the longest of %d bytes", len(r.Series), len(parts), longest)
-}
-
-// A server that answers with every status there is makes seconds long, and no part too long.
-func TestFinalOfManyStatuses(t *testing.T) {
-	r := measured(t, 120)
-	for i := range r.Series {
-		for code := range 900 {
-			r.Series[i].Status[fmt.Sprint(100+code)] = 1 << 40
-		}
-	}
-	if _, series := together(t, slices.Collect(Final{Result: r}.PackParts())); len(series) != len(r.Series) {
-		t.Errorf("%d seconds of %d", len(series), len(r.Series))
-	}
-}
-
-// What no part can hold is no result, and that is said.
+// What no final can hold is no result, and that is said.
 func TestFinalTooLong(t *testing.T) {
-	r := measured(t, 3)
+	r := counted()
 	for i := range 100_000 {
-		r.Errors = append(r.Errors, result.Error{Phase: "read", Kind: fmt.Sprint(i), Count: 1})
+		r.Failures = append(r.Failures, loadresult.Failure{Phase: "read", Kind: fmt.Sprint(i), Count: 1})
 	}
-	last, series := together(t, slices.Collect(Final{Result: r, Why: "so"}.PackParts()))
-	if last.Result != nil || !strings.Contains(last.Error, "an agent's result") || last.Why != "so" || len(series) != 3 {
-		t.Errorf("%+v", last)
+	last, err := ParseFinal(Final{Result: r, Why: "so"}.Pack())
+	if err != nil || last.Result != nil || !strings.Contains(last.Error, "an agent's result") || last.Why != "so" {
+		t.Errorf("%+v, %v", last, err)
 	}
 }
 
@@ -118,30 +71,25 @@ func packed(text string) []byte {
 	return b.Bytes()
 }
 
-// Some kilobytes cannot have gigabytes made of them: what a part becomes is limited before it is
-// read, in bytes and in values.
+// Some kilobytes cannot have gigabytes made of them: what a final becomes is limited before it is
+// read, in bytes and in values, and histograms take no more than their buckets.
 func TestFinalMakesNoRoomForLies(t *testing.T) {
-	whole, err := json.Marshal(measured(t, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
 	many := func(head, one string, n int) string { return head + strings.Repeat(one+",", n) + one + "]}" }
 	for name, c := range map[string]struct{ text, want string }{
-		"seconds":          {many(`{"more":true,"series":[`, "{}", 2<<20), "longer than"},
-		"fewer seconds":    {many(`{"more":true,"series":[`, "{}", 1<<20), "values"},
-		"none of them":     {many(`{"more":true,"series":[`, "null", 700_000), "values"},
-		"one long word":    {`{"error":"` + strings.Repeat("x", 6<<20) + `"}`, "longer than"},
-		"statuses":         {many(`{"more":true,"series":[{"heat":[`, "[0,0]", 600_000), "values"},
-		"in one part":      {`{"result":` + string(whole) + `}`, "as earlier versions send it"},
-		"seconds and more": {`{"more":true,"series":[{}],"error":"x"}`, "and nothing else"},
-		"no seconds":       {`{"more":true}`, "and nothing else"},
-		"neither":          {`{}`, "either it or why"},
-		"unknown":          {`{"x":1}`, "unknown field"},
+		"routes":        {many(`{"result":{"Routes":[`, "{}", 2<<20) + "}", "longer than"},
+		"fewer routes":  {many(`{"result":{"Routes":[`, "{}", 1<<20) + "}", "values"},
+		"none of them":  {many(`{"result":{"Routes":[`, "null", 700_000) + "}", "values"},
+		"one long word": {`{"error":"` + strings.Repeat("x", 6<<20) + `"}`, "longer than"},
+		"neither":       {`{}`, "either it or why"},
+		"both":          {`{"error":"x","result":{}}`, "either it or why"},
+		"unknown":       {`{"x":1}`, "unknown field"},
+		"a plan":        {`{"result":{"Plan":{}}}`, "unknown field"},
+		"buckets":       {`{"result":{"FirstByte":{"count":1,"sum":1,"min":1,"max":1,"digits":9,"buckets":"AQE="}}}`, "damaged"},
 	} {
 		b := packed(c.text)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := ParseFinalPart(b)
+		_, err := ParseFinal(b)
 		runtime.ReadMemStats(&after)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
@@ -151,10 +99,19 @@ func TestFinalMakesNoRoomForLies(t *testing.T) {
 		}
 	}
 	for name, b := range map[string][]byte{"nothing": nil, "no gzip": []byte("{}"),
-		"half": slices.Collect(Final{Error: "x"}.PackParts())[0][:20], "too long": make([]byte, PartMax+1)} {
-		if _, err := ParseFinalPart(b); err == nil {
+		"half": Final{Error: "x"}.Pack()[:20], "too long": make([]byte, FinalMax+1)} {
+		if _, err := ParseFinal(b); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+	one := `{"Name":"x","Latency":{"count":1,"sum":1,"min":1,"max":1,"digits":3,"buckets":"AQE="}}`
+	b := packed(many(`{"result":{"Routes":[`, one, 9000) + "}")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f, err := ParseFinal(b)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; err != nil || f.Result.CheckTold() == nil || used > 64<<20 {
+		t.Errorf("%d histograms had %d MB made: %v", 9001, used>>20, err)
 	}
 }
 
@@ -174,16 +131,16 @@ func TestValues(t *testing.T) {
 
 // FuzzOpenFinal reads what anybody can have packed: what can be read is what would be written.
 func FuzzOpenFinal(f *testing.F) {
-	f.Add(`{"series":[{"t_s":1,"sent":2,"completed":1,"errors":0,"in_flight":1,"bytes_received":3,"bytes_sent":4}],"more":true,"start":0,"late":0}`)
-	f.Add(`{"error":"it has no result","start":1,"late":2,"why":"so"}`)
-	f.Add(`{"result":{"status":{"200":9223372036854775807},"latency":{"count":-1,"hdr":"AAAA"},"errors":[{}],"series":[]},"start":-1,"late":9}`)
-	f.Add(`{"more":true,"series":[{},{},{},null]}`)
+	f.Add(`{"error":"it has no result","start":1,"why":"so"}`)
+	f.Add(string(Encode(Final{Result: counted()})))
+	f.Add(`{"result":{"Status":{"200":9223372036854775807},"Connect":{"count":-1},"Failures":[{}]},"start":-1}`)
+	f.Add(`{"result":{"Terms":{"1.3 A ":3},"Probe":{"Total":{"Latency":{"digits":3}}},"Scenario":{"Measures":[{"Name":"a"}]}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		one, err := ParseFinalPart(packed(text))
+		one, err := ParseFinal(packed(text))
 		if err != nil {
 			return
 		}
-		other, err := ParseFinalPart(one.compress())
+		other, err := ParseFinal(one.compress())
 		if err != nil {
 			t.Fatalf("%s is read and is written as %s: %v", text, Encode(one), err)
 		}
@@ -191,23 +148,4 @@ func FuzzOpenFinal(f *testing.F) {
 			t.Errorf("%s, read again %s", a, b)
 		}
 	})
-}
-
-// Iterations and checks come through, with their histograms.
-func TestFinalOfUsers(t *testing.T) {
-	p := plan()
-	p.Steps, p.Checks = []string{"list", "buy"}, []string{"price"}
-	s := &loadresult.ScenarioTotals{Users: 2, Started: 3, Completed: 2, Failed: 1, Time: metric.NewHistogram(metric.Fine),
-		FailedTime: metric.NewHistogram(metric.Fine), Checks: []loadresult.CheckTotals{{Name: "price", Passed: 2, Failed: 1}}}
-	s.Time.Record(2e6)
-	s.Time.Record(3e6)
-	s.FailedTime.Record(1e6)
-	r, err := result.From(&loadresult.Result{Plan: p, Ended: loadresult.ByRequests, Totals: loadresult.Totals{Scenario: s}}, "v")
-	if err != nil {
-		t.Fatal(err)
-	}
-	last, _ := together(t, slices.Collect(Final{Result: r}.PackParts()))
-	if last.Result == nil || !reflect.DeepEqual(last.Result.Scenario, r.Scenario) || r.Iterations.Time.HDR == "" {
-		t.Errorf("%s, was %+v", Encode(last), r.Scenario)
-	}
 }

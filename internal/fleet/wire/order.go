@@ -39,7 +39,7 @@ type signed struct {
 // have the same, or their results cannot be merged: for example, an agent that counts a 503 like
 // other answers has no histogram of errors. A plan of another form could not be read.
 func Geometry() string {
-	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart, finals in parts, plans in JSON",
+	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart, finals as counted, plans in JSON",
 		int64(metric.Longest), metric.Fine, metric.Coarse)
 }
 

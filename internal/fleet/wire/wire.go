@@ -7,7 +7,7 @@
 // somebody else; therefore whatever can begin, change or end a load is signed: see Order and
 // Instruction.
 //
-//	final.go         the final, in parts
+//	final.go         the final
 //	instruction.go   signed instructions: begin, change, stop
 //	limitedlog.go    a log that a flood cannot fill
 //	nonce.go         nonces, by which the age of a message is known
@@ -194,8 +194,8 @@ type Report struct {
 	RunRef
 	Seq  int64                `json:"seq"`
 	Tick *loadresult.Interval `json:"tick,omitempty"`
-	Data []byte               `json:"data,omitempty"` // a piece of a part of the Final
-	Last bool                 `json:"last,omitempty"` // the last piece of that part
+	Data []byte               `json:"data,omitempty"` // a piece of the Final
+	Last bool                 `json:"last,omitempty"` // the last piece
 }
 
 // Sizes in bytes. MessageMax is the largest message, which is NATS' default. PieceMax of it are

@@ -66,19 +66,6 @@ func (o *Over) all() []Bound {
 	return o.Bounds
 }
 
-// With is o, which may be nil, with the requests of other answers, of which the longest took
-// answered.
-func (o *Over) With(more *Over) *Over {
-	if more == nil {
-		return o
-	}
-	answered := more.Answered
-	if o != nil {
-		answered = max(answered, o.Answered)
-	}
-	return o.with(more.all(), answered)
-}
-
 // with is o, which may be nil, with more bounds.
 func (o *Over) with(more []Bound, answered float64) *Over {
 	var all []Bound
@@ -384,53 +371,6 @@ func (d *Distribution) LowerBounds() (*metric.Histogram, error) {
 		}
 	}
 	return h, err
-}
-
-// Mergeable returns why d, a distribution of that name, cannot be added to others; nil if it can.
-func (d *Distribution) Mergeable(of string) error {
-	if d == nil || d.Count == 0 {
-		return nil
-	}
-	_, err := d.Histogram()
-	if most := d.answeredMax(); err == nil && (d.Mean < d.Min-Micros(1) || d.Mean > most+Micros(1)) {
-		err = fmt.Errorf("its mean is %v, of values from %v to %v µs", d.Mean, d.Min, most)
-	}
-	if err == nil {
-		err = d.Over.Check()
-	}
-	if err != nil {
-		return fmt.Errorf("the %s histogram: %w", of, err)
-	}
-	return nil
-}
-
-// ErrTooMany is the fault of histograms that have more values together than can be counted.
-var ErrTooMany = errors.New("it has over 2⁶³ values")
-
-// Merge is the distribution of all that the parts answered; nil if that is nothing.
-func Merge(parts []*Distribution) (*Distribution, error) {
-	var total *metric.Histogram
-	for _, d := range parts {
-		if d == nil || d.Count == 0 {
-			continue
-		}
-		h, err := d.Histogram()
-		if err != nil {
-			return nil, err
-		}
-		if total == nil {
-			total = h
-			continue
-		}
-		if h.Count > math.MaxInt64-total.Count {
-			return nil, ErrTooMany
-		}
-		total.Merge(h)
-	}
-	if total == nil {
-		return nil, nil
-	}
-	return New(total), nil
 }
 
 // Percentile is any percentile (above 0, below 100) in µs, from the histogram; false if d has

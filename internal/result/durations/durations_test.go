@@ -90,10 +90,6 @@ func TestUnansweredOfParts(t *testing.T) {
 	if got := (*Over)(nil).LeastMean(d.Count, d.Mean); got != d.Mean {
 		t.Errorf("the mean is %v", got)
 	}
-	all, err := Merge([]*Distribution{d, nil, d})
-	if err != nil || all.Count != 186 || all.Over != nil || all.Max != 10*ms || d.Mergeable("x") != nil {
-		t.Errorf("%+v, %v", all, err)
-	}
 }
 
 // There are few bounds: those that are nearest to one another are taken together, with the least.

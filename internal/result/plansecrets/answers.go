@@ -94,3 +94,28 @@ func (a *Answers) answerFields(given []proto.Field, conceal func(string) string)
 	}
 	return kept
 }
+
+// headLongest is how much of a body Heads leaves, in bytes.
+const headLongest = 800
+
+// Heads are the first of the samples of each failure, of which only what says what failed is left,
+// with the beginning of the answer's body, without secrets of p.
+func Heads(p loadplan.Plan, all []loadresult.Sample) (heads []loadresult.Sample) {
+	if len(all) == 0 {
+		return nil
+	}
+	a := NewAnswers(p, redact.PlainMark, all)
+	for _, s := range all {
+		known := slices.ContainsFunc(heads, func(h loadresult.Sample) bool {
+			return h.Phase == s.Phase && h.Kind == s.Kind && h.Address == s.Address &&
+				(s.Phase != loadresult.Expect || h.Detail == s.Detail)
+		})
+		if known {
+			continue
+		}
+		a.RedactSample(&s)
+		heads = append(heads, loadresult.Sample{Phase: s.Phase, Kind: s.Kind, Address: s.Address,
+			Detail: s.Detail, Body: s.Body[:min(len(s.Body), headLongest)]})
+	}
+	return heads
+}

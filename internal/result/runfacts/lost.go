@@ -6,8 +6,6 @@ import (
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
-	"dyno/internal/say"
-	"dyno/internal/setting"
 )
 
 // leastLost is for how long, in all, an address was lost that is back, if a reader is told.
@@ -16,6 +14,13 @@ const leastLost = time.Second
 // LostAddresses says which addresses of the target could not be connected to, and since when. That
 // the only one could not be reached at all is said anyway.
 func LostAddresses(r *loadresult.Result) (all []fact.Fact) {
+	if len(r.Parts) > 0 {
+		var parts [][]fact.Fact
+		for _, p := range r.Parts {
+			parts = append(parts, LostAddresses(p))
+		}
+		return mergeLost(parts)
+	}
 	name := r.Plan.Target.Host
 	if _, literal := r.Plan.Target.LiteralAddress(); literal || r.Plan.Target.Unix != "" {
 		name = ""
@@ -47,10 +52,7 @@ func LostAddresses(r *loadresult.Result) (all []fact.Fact) {
 func mergeLost(parts [][]fact.Fact) (all []fact.Fact) {
 	for i, part := range parts {
 		for _, f := range part {
-			a, is := f.Args.(fact.AddressLost)
-			if !is {
-				continue
-			}
+			a := f.Args.(fact.AddressLost)
 			at := slices.IndexFunc(all, func(g fact.Fact) bool { return g.Scope.Address == f.Scope.Address })
 			if at < 0 {
 				f.Scope.Parts = []int{i + 1}
@@ -77,13 +79,4 @@ func mergeLost(parts [][]fact.Fact) (all []fact.Fact) {
 		}
 	}
 	return all
-}
-
-// Sentences are those of facts. What a generator said of a fact need not hold for several: Merge
-// has the facts that do.
-func Sentences(all []fact.Fact) (said []string) {
-	for _, f := range all {
-		said = append(said, say.Text(f, setting.Flag))
-	}
-	return said
 }

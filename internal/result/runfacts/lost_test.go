@@ -59,12 +59,12 @@ func TestMergeLost(t *testing.T) {
 		return fact.Fact{Severity: how, Scope: fact.Scope{Address: address, Parts: parts},
 			Args: fact.AddressLost{Why: "refused", SinceS: since, BackS: back, Times: 1, Others: others}}
 	}
-	got := Merge([][]fact.Fact{
+	got := mergeLost([][]fact.Fact{
 		{lost("a", 2, 9, 1, fact.Warning), lost("b", 3, 0, 1, fact.Warning)},
-		{lost("a", 1, 8, 1, fact.Warning), {Args: fact.ProxyUnused{Variable: "P"}}, {Args: fact.ProxyUnused{Variable: "P"}}},
+		{lost("a", 1, 8, 1, fact.Warning)},
 		{lost("a", 2, 4, 1, fact.Warning), lost("b", 2, 9, 0, fact.Error)},
-	}, nil)
-	want := []fact.Fact{{Args: fact.ProxyUnused{Variable: "P"}}, lost("a", 1, 9, 1, fact.Warning), lost("b", 2, 0, 0, fact.Error, 1, 3)}
+	})
+	want := []fact.Fact{lost("a", 1, 9, 1, fact.Warning), lost("b", 2, 0, 0, fact.Error, 1, 3)}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -40,75 +40,6 @@ func IsInVerdict(f fact.Fact) bool {
 	return false
 }
 
-// Merge are the facts of a run that several generators made, from those of each, and from their
-// seconds added up.
-func Merge(parts [][]fact.Fact, seconds []Second) (all []fact.Fact) {
-	if f := errorsSince(seconds); f != nil {
-		all = append(all, *f)
-	}
-	unfinished, redirects := fact.AnswerUnfinished{}, fact.RedirectsOnly{}
-	redirected, held, cut := 0, []fact.Fact(nil), fact.IterationsCut{}
-	var remedies []fact.Remedy
-	for _, f := range slices.Concat(parts...) {
-		switch a := f.Args.(type) {
-		case fact.AnswerUnfinished:
-			switch { // what timed out comes before what the end of the run cut, as in one run
-			case unfinished.Count == 0 || unfinished.AtEnd && !a.AtEnd:
-				unfinished = a
-			case unfinished.AtEnd == a.AtEnd:
-				unfinished.Count += a.Count
-			}
-		case fact.RedirectsOnly:
-			redirected++
-			remedies = f.Remedies
-			redirects.Status = append(redirects.Status, a.Status...)
-		case fact.IterationsCut:
-			a.Unfinished, a.Started = a.Unfinished+cut.Unfinished, a.Started+cut.Started
-			a.TimeUS = max(a.TimeUS, cut.TimeUS)
-			cut = a
-		case fact.ProxyUnused:
-			if !slices.ContainsFunc(all, func(g fact.Fact) bool { return g.Args == f.Args }) {
-				all = append(all, f)
-			}
-		case fact.DelayedAck:
-			held = append(held, f)
-		}
-	}
-	if unfinished.Count > 0 {
-		all = append(all, fact.Fact{Severity: fact.Error, Args: unfinished})
-	}
-	all = append(all, mergeAway(parts)...)
-	if redirected == len(parts) {
-		slices.Sort(redirects.Status)
-		redirects.Status = slices.Compact(redirects.Status)
-		all = append(all, fact.Fact{Severity: fact.Warning, Args: redirects, Remedies: remedies})
-	}
-	if cut.Unfinished > 0 {
-		all = append(all, fact.Fact{Severity: fact.Warning, Args: cut,
-			Remedies: []fact.Remedy{{Setting: "drain", Value: fact.Higher}}})
-	}
-	if len(held) == len(parts) { // that of the first stands for all
-		all = append(all, held[0])
-	}
-	return append(all, mergeLost(parts)...)
-}
-
-// mergeAway is RedirectsAway of all parts. It is an error only if it is one of each.
-func mergeAway(parts [][]fact.Fact) []fact.Fact {
-	all := fact.Fact{Severity: fact.Error}
-	var away fact.RedirectsAway
-	for _, part := range parts {
-		f, of, _ := fact.Find[fact.RedirectsAway](part)
-		if away.Count += of.Count; f.Severity != fact.Error {
-			all.Severity = fact.Warning
-		}
-	}
-	if all.Args = away; away.Count == 0 {
-		return nil
-	}
-	return []fact.Fact{all}
-}
-
 const (
 	fewErrors = 0.01 // share of the requests, at most, before errors began
 	nearlyAll = 0.99 // at least, afterwards
@@ -119,57 +50,67 @@ const (
 
 // ProxyUnused says that a proxy, by which others reach the server that r could not, is not used.
 func ProxyUnused(r *loadresult.Result) *fact.Fact {
-	name := r.Plan.Target.ProxyVariable(os.Getenv)
-	if name == "" || r.Ended != loadresult.Unreachable {
-		return nil
+	for _, g := range r.Each() {
+		name := g.Proxy
+		if g.Host == nil {
+			name = g.Plan.Target.ProxyVariable(os.Getenv)
+		}
+		if name != "" && g.Ended == loadresult.Unreachable {
+			return &fact.Fact{Severity: fact.Error, Args: fact.ProxyUnused{Variable: name}}
+		}
 	}
-	return &fact.Fact{Severity: fact.Error, Args: fact.ProxyUnused{Variable: name}}
+	return nil
 }
 
 // ErrorsSince finds errors that began during the window and stayed.
 func ErrorsSince(r *loadresult.Result) *fact.Fact {
-	all := make([]Second, len(r.Intervals))
+	var wrong []uint16 // statuses
+	for _, f := range r.Failures {
+		code, err := strconv.ParseUint(f.Detail, 10, 16)
+		if err == nil && f.Phase == loadresult.Expect && !slices.Contains(wrong, uint16(code)) {
+			wrong = append(wrong, uint16(code))
+		}
+	}
+	all := make([]second, len(r.Intervals))
 	for i, iv := range r.Intervals {
-		all[i] = Second{To: iv.To, Right: iv.Completed, Wrong: iv.Failed, Status: map[string]int64{}}
-		for _, f := range iv.Failures {
-			if f.Phase == loadresult.Expect {
-				all[i].Status[f.Detail] += f.Count
-			}
+		all[i] = second{to: iv.To, right: iv.Completed, wrong: iv.Failed, status: map[int]int64{}}
+		for _, code := range wrong {
+			all[i].status[int(code)] = iv.Status[code]
 		}
 	}
 	return errorsSince(all)
 }
 
-// A Second is what became of requests in an interval, which begins when the one before ends.
-type Second struct {
-	To           time.Duration // after the window's start
-	Right, Wrong int64
-	Status       map[string]int64 // of answers whose status was wrong, by code
+// A second is what became of requests in an interval, which begins when the one before ends.
+type second struct {
+	to           time.Duration // after the window's start
+	right, wrong int64
+	status       map[int]int64 // of answers whose status was wrong, by code
 }
 
 // errorsSince finds errors that began in one of the seconds of a window and stayed: almost none
 // before, nearly all afterwards. Within that second, the share of right answers tells when. Of the
 // last second it is said how many of its requests failed.
-func errorsSince(all []Second) *fact.Fact {
+func errorsSince(all []second) *fact.Fact {
 	first, right, wrong, since := 0, int64(0), int64(0), time.Duration(0)
 	for ; first < len(all); first++ {
-		if s := all[first]; float64(s.Wrong) > fewErrors*float64(s.Right+s.Wrong) {
+		if s := all[first]; float64(s.wrong) > fewErrors*float64(s.right+s.wrong) {
 			break
 		}
-		right, wrong, since = right+all[first].Right, wrong+all[first].Wrong, all[first].To
+		right, wrong, since = right+all[first].right, wrong+all[first].wrong, all[first].to
 	}
 	if first == len(all) || right < leastSeen {
 		return nil
 	}
 	begin, rest, start := all[first], all[first:], since
-	if begin.Right > 0 {
-		share := float64(begin.Right) / float64(begin.Right+begin.Wrong)
-		since += time.Duration(share * float64(begin.To-since))
+	if begin.right > 0 {
+		share := float64(begin.right) / float64(begin.right+begin.wrong)
+		since += time.Duration(share * float64(begin.to-since))
 		rest = rest[1:]
 	}
 	good, bad, answered, status := together(rest)
 	least := nearlyAll
-	if bad < leastSeen && begin.Right > 0 && wrong == 0 { // of the last second only all is known
+	if bad < leastSeen && begin.right > 0 && wrong == 0 { // of the last second only all is known
 		since, least = start, someOfLast
 		good, bad, answered, status = together(all[first:])
 	}
@@ -179,7 +120,7 @@ func errorsSince(all []Second) *fact.Fact {
 	found := fact.ErrorsSince{SinceS: since.Seconds(), Percent: 100 * float64(bad) / float64(good+bad)}
 	for code, n := range status {
 		if float64(n) >= nearlyAll*float64(max(answered, bad)) {
-			found.Status, _ = strconv.Atoi(code)
+			found.Status = code
 			found.Percent = min(100*float64(n)/float64(good+bad), 100)
 		}
 	}
@@ -188,11 +129,11 @@ func errorsSince(all []Second) *fact.Fact {
 
 // together are the requests of some seconds: how many were right and wrong, how many of the wrong
 // had an answer, and with which status. A request may expect what is an error of others.
-func together(all []Second) (good, bad, answered int64, status map[string]int64) {
-	status = map[string]int64{}
+func together(all []second) (good, bad, answered int64, status map[int]int64) {
+	status = map[int]int64{}
 	for _, s := range all {
-		good, bad = good+s.Right, bad+s.Wrong
-		for code, n := range s.Status {
+		good, bad = good+s.right, bad+s.wrong
+		for code, n := range s.status {
 			status[code], answered = status[code]+n, answered+n
 		}
 	}
@@ -270,7 +211,8 @@ func RedirectsAway(r *loadresult.Result) *fact.Fact {
 	if r.Total != nil && r.Total.Completed == 0 {
 		f.Severity = fact.Error
 	}
-	if r.Plan.Parts == 0 && !r.Plan.OnlyHTTP3() { // an agent loads the server alone
+	alone := r.Plan.Parts == 0 && len(r.Parts) == 0 // an agent loads the server, and nothing else
+	if alone && !r.Plan.OnlyHTTP3() {
 		f.Remedies = []fact.Remedy{{Setting: "follow-to", Value: "ORIGIN"}}
 	}
 	return f

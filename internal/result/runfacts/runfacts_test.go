@@ -48,8 +48,8 @@ func TestErrorsSince(t *testing.T) {
 			iv.Completed, iv.Failed = s.right, s.wrong
 			if s.status > 0 {
 				iv.Status[s.status] = s.wrong
-				iv.Failures = []loadresult.Failure{{Phase: loadresult.Expect, Kind: "status",
-					Detail: strconv.Itoa(int(s.status)), Count: s.wrong}}
+				r.Failures = append(r.Failures, loadresult.Failure{Phase: loadresult.Expect, Kind: "status",
+					Detail: strconv.Itoa(int(s.status)), Count: s.wrong})
 			}
 			r.Intervals = append(r.Intervals, iv)
 		}
@@ -142,48 +142,56 @@ func TestRedirectsAway(t *testing.T) {
 	if some := RedirectsAway(r); none.Severity != fact.Error || some.Severity != fact.Warning {
 		t.Errorf("%+v, and with a right answer %+v", none, some)
 	}
-	for _, c := range []struct {
-		other *fact.Fact
-		want  fact.Severity
-	}{{none, fact.Error}, {RedirectsAway(r), fact.Warning}} {
-		if all := Merge([][]fact.Fact{{*none}, {*c.other}}, nil); len(all) != 1 || all[0].Severity != c.want {
-			t.Errorf("%+v", all)
-		}
-	}
-	each := fact.Fact{Args: fact.RedirectsAway{Count: 3}}
-	if all := Merge([][]fact.Fact{{each}, {each}, nil}, nil); len(all) != 1 || all[0].Args != (fact.RedirectsAway{Count: 6}) {
-		t.Errorf("%+v", all)
-	}
 }
 
-// What several generators found of one load is one fact.
-func TestMerge(t *testing.T) {
-	part := func(n int64, codes ...int) (all []fact.Fact) {
-		if n > 0 {
-			all = append(all, fact.Fact{Args: fact.AnswerUnfinished{Count: n, Status: 200, Body: 2}})
+// What several generators counted of one load is found in all of it, and a proxy in what each knows.
+func TestOfParts(t *testing.T) {
+	plan := loadplan.Plan{Connections: 2, Threads: 2, Target: loadplan.Target{Host: "h"}}
+	part := func(unfinished, cut int64, codes ...int) *loadresult.Result {
+		r := &loadresult.Result{Total: metric.NewCounters(), Ended: loadresult.ByDuration,
+			Generators: loadresult.Generators{Host: &loadresult.Host{}}}
+		if unfinished > 0 {
+			r.Failures = []loadresult.Failure{{Phase: loadresult.Timeout, Kind: "answer", Count: unfinished,
+				Unfinished: &fact.AnswerUnfinished{Status: 200, Body: 2}}}
 		}
-		if len(codes) > 0 {
-			all = append(all, fact.Fact{Args: fact.RedirectsOnly{Status: codes}})
+		if cut > 0 {
+			r.Cut = &fact.AnswerUnfinished{Count: cut, AtEnd: true, Header: 9}
 		}
-		return append(all, fact.Fact{Args: fact.Steal{Percent: 9}})
+		for _, code := range codes {
+			r.Total.Status[code] = 7
+		}
+		return r
 	}
-	args := func(parts ...[]fact.Fact) (all []fact.Args) {
-		for _, f := range Merge(parts, nil) {
+	args := func(parts ...*loadresult.Result) (all []fact.Args) {
+		for i, p := range plan.Split(len(parts)) {
+			parts[i].Plan = p
+		}
+		whole, err := loadresult.Join(parts, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range Of(whole) {
 			all = append(all, f.Args)
 		}
 		return all
 	}
 	unfinished := fact.AnswerUnfinished{Count: 7, Status: 200, Body: 2}
-	if got := args(part(3, 302), part(4, 301, 302)); !reflect.DeepEqual(got, []fact.Args{unfinished,
-		fact.RedirectsOnly{Status: []int{301, 302}}}) {
-		t.Errorf("%+v", got)
-	}
-	cut := []fact.Fact{{Args: fact.AnswerUnfinished{Count: 5, AtEnd: true, Header: 9}}}
-	if got := args(cut, part(3), cut, part(4)); !reflect.DeepEqual(got, []fact.Args{unfinished}) {
-		t.Errorf("timeouts and what the end cut: %+v", got)
-	}
-	if got := args(part(7), part(0, 301)); !reflect.DeepEqual(got, []fact.Args{unfinished}) {
-		t.Errorf("one of two had other answers: %+v", got)
+	redirects := fact.RedirectsOnly{Status: []int{301, 302}}
+	behind := part(0, 0)
+	behind.Ended, behind.Proxy = loadresult.Unreachable, "HTTP_PROXY"
+	for what, c := range map[string]struct {
+		parts []*loadresult.Result
+		want  []fact.Args
+	}{
+		"of both":                        {[]*loadresult.Result{part(3, 0, 302), part(4, 0, 301, 302)}, []fact.Args{unfinished, redirects}},
+		"timeouts and what the end cut":  {[]*loadresult.Result{part(0, 5, 200), part(3, 0), part(0, 5), part(4, 0)}, []fact.Args{unfinished}},
+		"what the end cut":               {[]*loadresult.Result{part(0, 3, 200), part(0, 2)}, []fact.Args{fact.AnswerUnfinished{Count: 5, AtEnd: true, Header: 9}}},
+		"one of two had other answers":   {[]*loadresult.Result{part(7, 0, 200), part(0, 0, 301)}, []fact.Args{unfinished}},
+		"one cannot reach it by a proxy": {[]*loadresult.Result{part(0, 0, 200), behind}, []fact.Args{fact.ProxyUnused{Variable: "HTTP_PROXY"}}},
+	} {
+		if got := args(c.parts...); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", what, got, c.want)
+		}
 	}
 }
 

@@ -91,19 +91,6 @@ func (v *Values) histogram() (*metric.Histogram, error) {
 	return h, h.SetExactValues(whole(v.Min), whole(v.Max), math.Round(v.Mean*perUnit))
 }
 
-// Merge returns the metrics of several parts of a load together.
-func Merge(parts ...[]Metric) ([]Metric, error) {
-	var sum []metric.Named
-	for _, part := range parts {
-		named, err := Named(part)
-		if err != nil {
-			return nil, err
-		}
-		sum = metric.AddNamed(sum, named)
-	}
-	return From(sum), nil
-}
-
 // Check reports the metrics that cannot be.
 func Check(all []Metric) error {
 	var faults []error

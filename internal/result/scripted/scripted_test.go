@@ -18,13 +18,14 @@ func named(name string, sum float64, values ...int64) metric.Named {
 	return n
 }
 
-// Parts add up, whichever have a metric, and nothing is lost on the way to a result and back.
-func TestMerge(t *testing.T) {
-	one := From([]metric.Named{named("a", 1.5), named("h", 0, 1000, 2500)})
-	two := From([]metric.Named{named("b", 7), named("e", 0, []int64{}...), named("h", 0, 40_000)})
-	all, err := Merge(one, two)
-	if err != nil || len(all) != 4 || Check(all) != nil {
-		t.Fatal(all, err, Check(all))
+// Of several generators all is added up, whichever have a metric, and nothing is lost on the way to a
+// result and back.
+func TestFromSum(t *testing.T) {
+	one := []metric.Named{named("a", 1.5), named("h", 0, 1000, 2500)}
+	two := []metric.Named{named("b", 7), named("e", 0, []int64{}...), named("h", 0, 40_000)}
+	all := From(metric.AddNamed(metric.AddNamed(nil, one), two))
+	if len(all) != 4 || Check(all) != nil {
+		t.Fatal(all, Check(all))
 	}
 	a, _ := Find(all, "a")
 	b, _ := Find(all, "b")

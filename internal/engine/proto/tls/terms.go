@@ -2,6 +2,8 @@ package tls
 
 import (
 	"crypto/tls"
+	"errors"
+	"strings"
 
 	"dyno/internal/engine/proto"
 )
@@ -11,6 +13,21 @@ type Terms struct {
 	Version string // as "1.3"
 	Cipher  string // as "TLS_AES_128_GCM_SHA256"
 	Group   string // of the key exchange, for a resumed session of its first; "": there was none
+}
+
+// MarshalText writes t as a key of JSON. IANA's names have no spaces.
+func (t Terms) MarshalText() ([]byte, error) {
+	return []byte(t.Version + " " + t.Cipher + " " + t.Group), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (t *Terms) UnmarshalText(b []byte) error {
+	all := strings.Split(string(b), " ")
+	if len(all) != 3 {
+		return errors.New("terms of TLS are a version, a cipher and a group")
+	}
+	*t = Terms{all[0], all[1], all[2]}
+	return nil
 }
 
 // terms are Terms by their numbers on the wire.

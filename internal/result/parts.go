@@ -1,0 +1,78 @@
+package result
+
+import (
+	"fmt"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/result/durations"
+)
+
+// OfPart converts what the generator of a part of a load counted, which has a stored plan.
+func OfPart(r *loadresult.Result, whole loadplan.Plan, version string) (*Result, error) {
+	p := r.Plan
+	p.Target, p.Requests, p.Data, p.Params = whole.Target, whole.Requests, whole.Data, whole.Params
+	p.Steps, p.Checks, p.Variables = whole.Steps, whole.Checks, whole.Variables
+	p.Expectations, p.Script, p.Scenario = whole.Expectations, whole.Script, nil
+	return FromParts(r, nil, p, version)
+}
+
+// startsApart is how far apart the starts of parts may lie until a reader is told.
+const startsApart = 100 * time.Millisecond
+
+// noteApart says how far apart parts began, if that matters.
+func noteApart(r *loadresult.Result) []string {
+	apart := r.BeganApart()
+	if apart <= startsApart {
+		return nil
+	}
+	return []string{fmt.Sprintf("the generators began %v apart: for so long at both ends "+
+		"of the window not all of them loaded", formatMicroseconds(float64(apart.Microseconds())))}
+}
+
+// noteUnknownIterations says that iterations are only those of some parts.
+func noteUnknownIterations(m *Result, all []*Result) (said []string) {
+	unknown := 0
+	for _, r := range all {
+		if r.Iterations == nil {
+			unknown++
+		}
+	}
+	if m.Plan.CountsIterations() && unknown > 0 {
+		said = append(said, fmt.Sprintf("%d of %d generators did not say what became of their "+
+			"iterations and checks: both are those of the others", unknown, len(all)))
+	}
+	return said
+}
+
+// asked are the connections of the generators that have told of theirs.
+func asked(r *loadresult.Result) (n int) {
+	for _, g := range r.WholeParts() {
+		n += g.Plan.Connections
+	}
+	return n
+}
+
+// answersInWindow is how many answers came in the window, errors included.
+func answersInWindow(all []*loadresult.Result) (n int64) {
+	for _, r := range all {
+		if t := r.Total; t != nil {
+			n += t.Completed + t.ErrorLatency.Count + t.Early + t.EarlyErrors - r.CompletedAfter -
+				r.ErrorsAfter
+		}
+	}
+	return n
+}
+
+// routeBounds are the bounds of latency of a route, of the requests that had no answer.
+func routeBounds(from *loadresult.Result, parts []*Result, name string) (all []durations.Bound) {
+	for i, g := range from.Each() {
+		for _, x := range g.Routes {
+			if x.Name == name && len(x.Unanswered) > 0 {
+				all = append(all, parts[i].waited().RouteBounds(x.Unanswered)...)
+			}
+		}
+	}
+	return all
+}
