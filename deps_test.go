@@ -138,7 +138,7 @@ view/method: engine/loadplan result view/format /
 view/repeat: redact view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /
 view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat engine/loadplan engine/loadresult setting /
-view/historytext: engine/loadplan say store view/document view/format view/repeat view/report /
+view/historytext: engine/loadplan fact say store view/document view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: digits fact result /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang

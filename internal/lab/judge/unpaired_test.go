@@ -170,6 +170,8 @@ func TestCompareRefuses(t *testing.T) {
 		"X has nothing to compare with base: it has go at c10, and the other results; arms and " +
 			"levels must have the same names, or name one arm of each, as DIR:ARM": {
 			GroupResults("base", runs(-100, 1, 2, 3)), whole},
+		"comparing needs 2 to 26 results, and 1 are given":  {base},
+		"comparing needs 2 to 26 results, and 27 are given": make([]Group, 27),
 	} {
 		if _, err := CompareGroups(groups, nil, 0.02); err == nil || err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)

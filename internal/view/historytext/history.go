@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/say"
 	"dyno/internal/store"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/repeat"
 	"dyno/internal/view/report"
@@ -27,36 +29,32 @@ const (
 // Write writes what has been stored: results, newest first, then what became of each configuration
 // on each machine, then experiments.
 func Write(w io.Writer, h store.History, s format.Style) error {
-	d := format.NewDocument(w)
-	if len(h.Entries) > 0 {
-		resultList(h).WriteText(d, "", "llllrrllrll")
-	}
+	results := document.Part{Table: resultList(h), Sides: "llllrrllrll"}
 	left := func(n int, text string) {
 		if n > 0 {
-			fmt.Fprintf(d, text, format.Plural(int64(n), "result"))
+			results.Under = append(results.Under, fmt.Sprintf(text, format.Plural(int64(n), "result")))
 		}
 	}
-	left(h.Older, "and %s more, older: --limit 0\n")
-	left(h.Elsewhere, "and %s of other machines: --machine all\n")
-	if i := slices.IndexFunc(h.Series, worthDrawing); i >= 0 {
-		m := h.Series[i].Metric
-		fmt.Fprintf(d, "\n%s\n",
-			s.Paint(format.Bold, fmt.Sprintf("%s (%s), from the oldest to the newest",
-				m.Name, m.Unit)))
-		for _, t := range h.Series {
-			if worthDrawing(t) {
-				writeSeries(d, s, t)
-			}
-		}
-	}
-	if len(h.Experiments) > 0 {
-		fmt.Fprintf(d, "\n%s\n", s.Paint(format.Bold, "experiments"))
-		experimentList(h.Experiments).WriteText(d, "", "lllrrrl")
-	}
+	left(h.Older, "and %s more, older: --limit 0")
+	left(h.Elsewhere, "and %s of other machines: --machine all")
+	parts := []document.Part{results, seriesPart(h.Series),
+		{Head: "Experiments", Table: experimentList(h.Experiments), Sides: "lllrrrl"}}
 	if all := h.Size; len(h.Entries)+len(h.Experiments) > 0 && all != (store.Size{}) {
-		fmt.Fprintf(d, "\n%s\n", storedText(all))
+		parts = append(parts, document.Part{Text: []string{storedText(all)}})
 	}
-	return d.Err()
+	return document.Doc{Parts: parts}.WriteText(w, s)
+}
+
+// seriesPart has each series as a line of bars, with its changes.
+func seriesPart(all []store.Series) (p document.Part) {
+	for _, t := range all {
+		if len(t.Runs) < 2 && len(t.Changes) == 0 {
+			continue // there is nothing to draw
+		}
+		p.Head = fmt.Sprintf("%s (%s), from the oldest to the newest", t.Metric.Name, t.Metric.Unit)
+		p.Rows = append(p.Rows, seriesRows(t)...)
+	}
+	return p
 }
 
 // storedText is what all that is stored takes.
@@ -71,10 +69,11 @@ func storedText(all store.Size) string {
 	return said
 }
 
-func worthDrawing(t store.Series) bool { return len(t.Runs) > 1 || len(t.Changes) > 0 }
-
 // resultList is a row for each result.
 func resultList(h store.History) format.Table {
+	if len(h.Entries) == 0 {
+		return nil
+	}
 	series := map[string]string{}
 	for _, t := range h.Series {
 		series[t.Plan+t.Machine] = t.Name
@@ -107,42 +106,42 @@ func resultList(h store.History) format.Table {
 // NoteLine is a note on one line, without what a terminal would obey.
 func NoteLine(s string) string { return format.PlainLine(strings.Join(strings.Fields(s), " ")) }
 
-// writeSeries writes a series' values as a line of bars, and its changes.
-func writeSeries(d *format.Document, s format.Style, t store.Series) {
+// seriesRows are a series: its load, its values as a line of bars, and its changes.
+func seriesRows(t store.Series) []document.Row {
 	of := "; " + report.Machine(t.Newest.Host)
 	if t.Newest.Fleet != "" {
 		of = ""
 	}
-	fmt.Fprintf(d, "%s  %s, %s%s\n", t.Name, format.URL(t.Newest.URL),
-		SeriesLoad(t), of)
+	all := []document.Row{{Name: t.Name, Text: format.URL(t.Newest.URL) + ", " + SeriesLoad(t) + of}}
+	add := func(tone format.Color, text string) {
+		all = append(all, document.Row{Text: text, Tone: tone})
+	}
 	if len(t.Runs) > 0 {
 		newest := t.Runs[len(t.Runs)-1]
-		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", sparkline(t), format.Plural(int64(len(t.Runs)), "run"),
+		add("", fmt.Sprintf("%s %s, last %s, %s", sparkline(t), format.Plural(int64(len(t.Runs)), "run"),
 			format.Known(newest.Over, inUnitText(newest.Value, t.Metric.Unit)),
-			newest.Started.Local().Format(instant))
+			newest.Started.Local().Format(instant)))
 	}
-	if f := t.RatesApart(); f != nil {
-		fmt.Fprintf(d, "   %s\n", s.Paint(format.Yellow, say.Sentence(*f)))
-	}
-	if f := t.Unproven(); f != nil {
-		fmt.Fprintf(d, "   %s\n", s.Paint(format.Yellow, say.Sentence(*f)))
+	for _, f := range []*fact.Fact{t.RatesApart(), t.Unproven()} {
+		if f != nil {
+			add(format.Yellow, say.Sentence(*f))
+		}
 	}
 	for _, c := range t.Changes {
-		paint := format.Green
+		tone := format.Green
 		if c.Verdict == store.Worse {
-			paint = format.Red
+			tone = format.Red
 		}
-		fmt.Fprintf(d, "   since %s (%s) %s\n", c.After[0].ID, c.At().Local().Format(instant),
-			s.Paint(paint, c.Verdict)+": "+changeWords(c))
+		add(tone, fmt.Sprintf("since %s (%s) %s", c.After[0].ID, c.At().Local().Format(instant),
+			ChangeWords(c)))
 	}
+	return all
 }
 
-// ChangeWords is a change point in words.
-func ChangeWords(c store.Change) string { return c.Verdict + ": " + changeWords(c) }
-
-// changeWords is how much it is, on what that rests, and since when it is published, if it is.
-func changeWords(c store.Change) string {
-	said := fmt.Sprintf("%s times what it was %s, of %s before and %d after",
+// ChangeWords is a change point in words: how much it is, on what that rests, and since when it is
+// published, if it is.
+func ChangeWords(c store.Change) string {
+	said := fmt.Sprintf("%s: %s times what it was %s, of %s before and %d after", c.Verdict,
 		c.Bound.Text(format.RatioIn(c.Ratio, c.Low, c.High)),
 		c.Bound.RatioInterval(c.Low, c.High),
 		format.Plural(int64(len(c.Before)), "run"), len(c.After))
@@ -251,6 +250,9 @@ func inUnitText(v float64, unit string) string {
 }
 
 func experimentList(all []store.Experiment) format.Table {
+	if len(all) == 0 {
+		return nil
+	}
 	t := format.Table{{"folder", "started", "state", "trials", "different", "size", "gate"}}
 	for _, e := range all {
 		state := string(e.State)
