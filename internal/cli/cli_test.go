@@ -131,7 +131,7 @@ type counterKey struct{}
 
 func setup(env *testscript.Env) error {
 	served := new(atomic.Int64)
-	handler := answer(served)
+	handler := unhurried(answer(served))
 	mux := http.NewServeMux()
 	mux.Handle("/", handler)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)

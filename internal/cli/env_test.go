@@ -84,7 +84,7 @@ func TestEnvironmentIsSecretInSearches(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("DYNO_HOME", home)
 	var said strings.Builder
-	Main([]string{"find", "--slo", "p99<10s", "--slo", "errors<1%", "-R", "50", "--probe-time", "0.3s", "-c", "1", "--json",
+	Main([]string{"find", "--slo", "p99<10s", "--slo", "errors<1%", "-R", "800", "--probe-time", "0.3s", "-c", "1", "--json",
 		filepath.Join(home, "found.json"), "--expect-body", `json:$.note==never`, "-b", `{"note":"{{env "DYNO_TEST_PLAIN"}}"}`,
 		echoing(t)}, strings.NewReader(""), &said, &said)
 	if strings.Contains(said.String(), secret) {

@@ -314,7 +314,7 @@ func TestFindSaysThatAllAreErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
-	defer server.Close()
+	t.Cleanup(server.Close)
 	for flags, want := range map[string]struct {
 		code int
 		says string
@@ -324,22 +324,25 @@ func TestFindSaysThatAllAreErrors(t *testing.T) {
 		"--levels c=1,2 --rounds 1":   {exitUntrusted, "dyno: every answer was an error: 503 ("},
 		"--rates 40,50,60 --rounds 1": {exitUntrusted, "dyno: every answer was an error: 503 ("},
 	} {
-		const busy, unanswered = "so that nothing is known of the server", "nothing was answered"
-		out, said, code := "", busy, 0
-		for try := 0; try < 20 && (strings.Contains(said, busy) || strings.Contains(said, unanswered)); try++ {
-			c := shell(t, t.TempDir(), "dyno find --probe-time 100ms "+flags+" "+server.URL)
-			var shown, errs bytes.Buffer
-			c.Stdout, c.Stderr = &shown, &errs
-			if err := c.Run(); c.ProcessState == nil {
-				t.Fatal(err)
+		t.Run(flags, func(t *testing.T) {
+			t.Parallel()
+			const busy, unanswered = "so that nothing is known of the server", "nothing was answered"
+			out, said, code := "", busy, 0
+			for try := 0; try < 20 && (strings.Contains(said, busy) || strings.Contains(said, unanswered)); try++ {
+				c := shell(t, t.TempDir(), "dyno find --probe-time 100ms "+flags+" "+server.URL)
+				var shown, errs bytes.Buffer
+				c.Stdout, c.Stderr = &shown, &errs
+				if err := c.Run(); c.ProcessState == nil {
+					t.Fatal(err)
+				}
+				out, said, code = shown.String(), errs.String(), c.ProcessState.ExitCode()
+				t.Logf("%s: try %d: %s", flags, try, said) // the first window is 100 ms, and machines are busy
 			}
-			out, said, code = shown.String(), errs.String(), c.ProcessState.ExitCode()
-			t.Logf("%s: try %d: %s", flags, try, said) // the first window is 100 ms, and machines are busy
-		}
-		if code != want.code || !strings.Contains(said, want.says) ||
-			strings.Contains(said, unanswered) {
-			t.Errorf("%s: code %d, %s\n%s", flags, code, said, out)
-		}
+			if code != want.code || !strings.Contains(said, want.says) ||
+				strings.Contains(said, unanswered) {
+				t.Errorf("%s: code %d, %s\n%s", flags, code, said, out)
+			}
+		})
 	}
 }
 
