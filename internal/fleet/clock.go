@@ -7,8 +7,8 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// A clock is a process's monotonic clock, in ns since an origin of its own. Wall clocks are used
-// for nothing but dates.
+// A clock is a process's monotonic clock, in ns since an origin of its own. Wall clocks, which
+// differ from machine to machine, are used for nothing but dates.
 type clock struct {
 	origin time.Time
 	skew   time.Duration // by which it is off, in tests

@@ -8,7 +8,8 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// handleLoss gives up a member, and stops the run if OnLoss says so.
+// handleLoss gives up a member, and stops the run if OnLoss says so, as it does by default: the
+// load must not change while it is measured.
 func (r *fleetRun) handleLoss(m *member, why string) {
 	m.giveUp(r, why)
 	switch {

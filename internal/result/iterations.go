@@ -20,7 +20,8 @@ type Scenario struct {
 }
 
 // Iterations are the passages of users through a scenario that were due in the window. Started is
-// Completed + Failed + Unfinished.
+// Completed + Failed + Unfinished. What was due, what waited and the offered rate are counted in
+// iterations, not in requests, because iterations are what the schedule starts.
 type Iterations struct {
 	Users      int    `json:"users"`
 	Started    int64  `json:"started"`

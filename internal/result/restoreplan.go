@@ -10,9 +10,9 @@ import (
 // RestorePlan gives r the plan's part that its generator had from elsewhere, or had only in part:
 // the requests of p, by which r was measured, their parameters and the target's URL, as keep
 // leaves them; and takes out of what servers said what keep does not leave. What a generator says
-// of the plan does not count. Whoever has p calls it once, before the result goes anywhere; until
-// then a result has plain marks, and the names of its routes are p's. So if the call is forgotten,
-// the result says too little and not too much.
+// of the plan does not count, nor has it the key of the marks. Whoever has p calls it once, before
+// the result goes anywhere; until then a result has plain marks, and the names of its routes are
+// p's. So if the call is forgotten, the result says too little and not too much.
 func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	if r == nil {
 		return nil

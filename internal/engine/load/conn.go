@@ -117,7 +117,8 @@ func (w *worker) dialConn(i uint32) {
 // It reads the clock (25 ns) for each completion, before an answer is decoded. In a closed workload
 // the next request is sent at the same instant. An answer that arrives while others are handled
 // waits for its turn, and its latency includes that wait. Therefore the verdict on the generator
-// looks at how busy its threads were.
+// looks at how busy its threads were. One reading for a batch of completions would save 2 % of the
+// CPU time, and be wrong by the length of the batch.
 func (w *worker) handleCompletion(done ring.Completion) {
 	i := uint32(done.User)
 	c := &w.conns[i]

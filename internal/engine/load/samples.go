@@ -13,7 +13,8 @@ import (
 )
 
 // This file keeps samples of errors: what was sent, and what the server said. A worker keeps them
-// in memory that it allocates when such an error happens, and gives them away with its totals.
+// in memory that it allocates when such an error happens, and gives them away with its totals. It
+// writes no file, because it must not wait.
 
 // sampledKinds is how many kinds of errors a worker has samples of: the first it meets. With all
 // limits of samples reached a thread keeps 80 MiB of bodies.

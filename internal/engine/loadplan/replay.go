@@ -7,7 +7,8 @@ import (
 )
 
 // A replay is the schedule of requests that each have an intended start time of their own: those
-// of one worker.
+// of one worker. A plan's are all of one: several threads would change their order whenever one of
+// them is late.
 type replay struct {
 	requests []Request
 	own      []uint32 // which of them, ascending

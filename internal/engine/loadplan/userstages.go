@@ -7,7 +7,8 @@ import (
 )
 
 // A UserStage is a part of a closed workload in which the number of users changes linearly from
-// what it was to Users. A stage without a length is a step.
+// what it was to Users. A stage without a length is a step. It is written 30s:200users, because
+// 30s:200 is a stage of a rate.
 type UserStage struct {
 	Duration Seconds `json:"duration_s"`
 	Users    int     `json:"users"`

@@ -5,7 +5,8 @@
 // go in and bytes come out. HTTP/1.1, HTTP/2 and FastCGI implement Codec. TLS implements it around
 // another Codec. Neither load nor ring knows which of them a connection uses.
 //
-// An exchange is one request in flight and its response; a tag names it.
+// An exchange is one request in flight and its response; a tag names it. WebSocket and streams of
+// gRPC are not built: they need one more kind of Event, a part of a response before Done.
 package proto
 
 // A Request is one to send. A run has a fixed set of them, compiled once; each message names one of

@@ -4,7 +4,8 @@
 // The server enforces all rights. They are in JWTs that the hub signs: an agent's subjects
 // contain its own name, and whoever is revoked is disconnected. The hub itself only issues these
 // JWTs, to machines that present an unused token. It keeps everything in a folder, so that it can
-// be restarted and its agents reconnect. Only `dyno fleet up` starts it.
+// be restarted and its agents reconnect. Only `dyno fleet up` starts it. The bus is NATS because
+// that brings permissions, revocation and reconnection.
 //
 //	audit.go        the log of who did what
 //	hub.go          starts and ends the NATS server
