@@ -64,7 +64,7 @@ RACED = ./internal/cli ./internal/view/serve ./internal/fleet ./internal/lab/run
 	./internal/engine/reqlog ./internal/engine/ring ./internal/engine/scenario ./internal/engine/session \
 	./internal/engine/transport ./internal/engine/uring ./internal/fairness ./internal/fleet/bus \
 	./internal/fleet/hub ./internal/fleet/watch ./internal/observe/probe ./internal/observe/profile \
-	./internal/redact ./internal/remote ./internal/server ./internal/setting ./internal/target ./internal/view/chart
+	./internal/redact ./internal/remote ./internal/server ./internal/setting ./internal/target ./internal/view/drawing
 FIRST = ./e2e ./internal/view/page ./internal/store
 
 # The dyno that tests start as a user would is linked once, for all packages, where every user may

@@ -143,11 +143,13 @@ view/screen: engine/metric view/format view/report engine/loadplan engine/loadre
 view/peers: digits fact result /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
 view/labreport: fairness say lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/document view/format view/labanswer view/report /
-view/page: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
+view/payload: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
+view/page: capacity result view/chart view/payload view/drawing /
 view/page/pagetest: / github.com/chromedp
-view/chart: capacity engine/metric lab result stats view/answer view/format view/page lazyregexp / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot
+view/chart: capacity engine/metric lab result stats store view/answer view/format view/payload lazyregexp /
+view/drawing: view/chart / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot
 view/manpage: view/format /
-view/serve: atomicfile dynohome lab lab/judge view/answer view/document view/format view/labanswer view/labreport view/page view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext setting lazyregexp /
+view/serve: atomicfile dynohome lab lab/judge view/answer view/chart view/document view/format view/labanswer view/labreport view/page view/payload view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext setting lazyregexp /
 fleet/bus/bustest: /
 fleet/bus: atomicfile lazyregexp / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io
@@ -158,7 +160,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/unpack result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fact remote fleet/policy fleet/wire engine/load engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine engine/luascript / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/manpage lab/workload result/plansecrets view/historytext setting lazyregexp / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/payload view/drawing view/manpage lab/workload result/plansecrets view/historytext setting lazyregexp / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 cli/net: /
 cli/net/make: / github.com/google/pprof
 bench: stats /  golang.org/x/sys
@@ -262,7 +264,7 @@ func TestLayersAllow(t *testing.T) {
 	}{
 		{"cmd/dyno", "internal/cli", true},
 		{"internal/cli", "internal/engine/load", true},
-		{"internal/view/page", "internal/view/report", true},
+		{"internal/view/payload", "internal/view/report", true},
 		{"internal/lab", "internal/fleet", false},
 		{"internal/fleet/wire", "internal/lab/experiment", false},
 		{"internal/result", "internal/cli", false},

@@ -11,8 +11,9 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/setting"
 	"dyno/internal/view/chart"
+	"dyno/internal/view/drawing"
 	"dyno/internal/view/format"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 )
 
 // chartFlags is the command line of dyno chart.
@@ -24,7 +25,7 @@ type chartFlags struct {
 	width  int
 }
 
-func newChartFlags() *chartFlags { return &chartFlags{width: chart.DefaultWidth} }
+func newChartFlags() *chartFlags { return &chartFlags{width: drawing.DefaultWidth} }
 
 func (f *chartFlags) groups() []group {
 	return []group{{"Flags", []option{
@@ -33,7 +34,7 @@ func (f *chartFlags) groups() []group {
 		{"view", "", "NAME", "which view (the first); without -o all are listed", setText(&f.view)},
 		{"dark", "", "", "light on dark", setSwitch(&f.dark)},
 		{"width", "", "PX", fmt.Sprintf("from %d to %d (%d); a PNG has two pixels for each",
-			chart.LeastWidth, chart.MostWidth, chart.DefaultWidth), storeParsed(&f.width, parseWidth)},
+			drawing.LeastWidth, drawing.MostWidth, drawing.DefaultWidth), storeParsed(&f.width, parseWidth)},
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
@@ -52,15 +53,15 @@ var chartExamples = []string{"dyno chart last", "dyno chart last -o latency.png"
 // parseWidth parses the width of a picture.
 func parseWidth(s string) (int, error) {
 	n, err := setting.ParseInt(s)
-	if err == nil && (n < chart.LeastWidth || n > chart.MostWidth) {
-		err = fmt.Errorf("%d is not from %d to %d", n, chart.LeastWidth, chart.MostWidth)
+	if err == nil && (n < drawing.LeastWidth || n > drawing.MostWidth) {
+		err = fmt.Errorf("%d is not from %d to %d", n, drawing.LeastWidth, drawing.MostWidth)
 	}
 	return n, err
 }
 
 // chartForm is the form that a file's name asks for.
-func chartForm(file string) (chart.Form, error) {
-	for _, form := range []chart.Form{chart.SVG, chart.PNG} {
+func chartForm(file string) (drawing.Form, error) {
+	for _, form := range []drawing.Form{drawing.SVG, drawing.PNG} {
 		if hasSuffixFold(file, form.String()) {
 			return form, nil
 		}
@@ -78,7 +79,7 @@ func drawChart(s streams, args []string) int {
 	if len(p.words) != 1 {
 		p.faults = append(p.faults, fmt.Errorf("one result is wanted; %d given", len(p.words)))
 	}
-	options := chart.Options{Dark: f.dark, Width: f.width}
+	options := drawing.Options{Dark: f.dark, Width: f.width}
 	if f.output != "" {
 		form, err := chartForm(f.output)
 		if options.Form = form; err != nil {
@@ -106,14 +107,14 @@ func drawChart(s streams, args []string) int {
 		return s.failWith(exitUnreachable, fmt.Errorf("the view %s is empty: %s", v.Name, v.Empty))
 	}
 	return s.writeExitCode(writeFile(f.output, func(w io.Writer) error {
-		return chart.Write(w, v, options)
+		return drawing.Write(w, v, options)
 	}))
 }
 
 // viewsOf are the views of what a word names: an experiment, a search, a sweep or a run.
 func viewsOf(word string) ([]chart.View, error) {
 	if dir := experimentDir(word); dir != "" {
-		p, err := page.OfExperiment(dir, storedExperimentsFolder())
+		p, err := payload.OfExperiment(dir, storedExperimentsFolder())
 		if err != nil {
 			return nil, err
 		}
@@ -124,9 +125,9 @@ func viewsOf(word string) ([]chart.View, error) {
 	case err != nil:
 		return nil, err
 	case found != nil && found.search != nil:
-		return chart.Capacity(page.OfSearch(found.search)), nil
+		return chart.Capacity(payload.OfSearch(found.search)), nil
 	case found != nil:
-		return chart.Capacity(page.OfCurve(found.curve)), nil
+		return chart.Capacity(payload.OfCurve(found.curve)), nil
 	}
 	all, faults := openResults([]string{word})
 	if len(faults) == 0 {
@@ -135,7 +136,7 @@ func viewsOf(word string) ([]chart.View, error) {
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
-	return chart.Run(page.OfRun(all[0])), nil
+	return chart.Run(payload.OfRun(all[0])), nil
 }
 
 // experimentDir is the folder of the experiment that a word names, by itself or by its ID in the
@@ -163,7 +164,9 @@ func listViews(w io.Writer, views []chart.View) error {
 		if v.Empty != "" {
 			says = "empty: " + v.Empty
 		}
-		t = append(t, []string{v.Name, says})
+		if v.Name != "" {
+			t = append(t, []string{v.Name, says})
+		}
 	}
 	t.WriteText(d, "", "ll")
 	return d.Err()

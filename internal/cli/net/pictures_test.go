@@ -12,10 +12,11 @@ import (
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/view/chart"
+	"dyno/internal/view/drawing"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 	"dyno/internal/view/report"
 )
 
@@ -31,7 +32,7 @@ func pageOfResult(t *testing.T, path string) picture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := page.OfRun(r)
+	p := payload.OfRun(r)
 	return picture{p, chart.Run(p)}
 }
 
@@ -45,18 +46,18 @@ func pageOfFinding(t *testing.T, path string) picture {
 	if err != nil || !known {
 		t.Fatal(known, err)
 	}
-	var p page.CapacityPayload
+	var p payload.Capacity
 	if s != nil {
-		p = page.OfSearch(s)
+		p = payload.OfSearch(s)
 	} else {
-		p = page.OfCurve(c)
+		p = payload.OfCurve(c)
 	}
 	return picture{p, chart.Capacity(p)}
 }
 
 func pageOfExperiment(t *testing.T, dir string) picture {
 	t.Helper()
-	p, err := page.OfExperiment(dir, "")
+	p, err := payload.OfExperiment(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,13 +94,16 @@ func (s *sheet) pictures(p picture, file string, keys ...string) {
 	s.add("page", lines(marshal(s.t, all)))
 	charts, had := "", map[string]bool{}
 	for _, v := range p.views {
+		if v.Name == "" {
+			continue // only the page has it
+		}
 		charts += v.Name + ": " + v.Title + "\n"
 		if v.Empty != "" {
 			charts += "  empty: " + v.Empty + "\n"
 			continue
 		}
 		var svg bytes.Buffer
-		if err := chart.Write(&svg, v, chart.Options{Form: chart.SVG, Width: chart.DefaultWidth}); err != nil {
+		if err := drawing.Write(&svg, v, drawing.Options{Form: drawing.SVG, Width: drawing.DefaultWidth}); err != nil {
 			s.t.Fatalf("%s: %v", v.Name, err)
 		}
 		charts += drawn(svg.Bytes(), had)

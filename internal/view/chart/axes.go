@@ -11,8 +11,6 @@ import (
 	"dyno/internal/view/format"
 )
 
-// The axes are those of the page: web/src/chart.ts and web/src/experiment/data.ts.
-
 // trailing are zeros at the end of decimals.
 var trailing = lazyregexp.New(`(\.\d*?)0+($|[^\d])`)
 
@@ -25,19 +23,13 @@ func trimZeros(s string) string {
 	return s
 }
 
-// shortDuration is a duration, given in µs, without decimals that say nothing.
-func shortDuration(us float64) string { return trimZeros(format.Micros(us)) }
-
-// shortRate is a rate likewise.
-func shortRate(v float64) string { return trimZeros(format.Exact3(v)) }
-
-// linear is an axis from 0 to somewhat above high.
-func linear(high float64, label string, text func(float64) string) Axis {
-	return linearBetween(0, high*1.05, label, text)
+// linear is an axis from 0 to somewhat above high, of values in a unit: see Amount.
+func linear(high float64, label, unit string) Axis {
+	return linearBetween(0, high*1.05, label, unit)
 }
 
 // linearBetween is an axis with up to about six round ticks.
-func linearBetween(low, high float64, label string, text func(float64) string) Axis {
+func linearBetween(low, high float64, label, unit string) Axis {
 	if !(high > low) {
 		high = low + 1
 	}
@@ -48,28 +40,47 @@ func linearBetween(low, high float64, label string, text func(float64) string) A
 			break
 		}
 	}
-	a := Axis{Low: low, High: high, Label: label, Text: text}
+	var ticks []float64
 	for k := math.Ceil(low / step); k*step <= high*(1+1e-9); k++ {
-		a.Ticks = append(a.Ticks, k*step)
+		ticks = append(ticks, k*step)
 	}
-	return a
+	return Axis{Low: low, High: high, Label: label, Unit: unit, Ticks: ticksIn(unit, ticks)}
+}
+
+// ticksIn are ticks at some values, in the unit of an axis.
+func ticksIn(unit string, at []float64) []Tick {
+	all := make([]Tick, len(at))
+	for i, v := range at {
+		all[i] = Tick{v, trimZeros(Amount(unit, v))}
+	}
+	return all
 }
 
 // logarithmic is an axis over the values that are above 0, wider by a factor.
-func logarithmic(values []float64, wider float64, most int, label string,
-	text func(float64) string) Axis {
+func logarithmic(values []float64, wider float64, most int, label, unit string) Axis {
 	low, high, found := extent(values, true)
 	if !found {
 		low, high = 1, 10
 	}
 	low, high = low/wider, high*wider
-	return Axis{Low: low, High: high, Log: true, Label: label, Text: text,
-		Ticks: logTicks(low, high, most)}
+	return Axis{Low: low, High: high, Log: true, Label: label, Unit: unit,
+		Ticks: ticksIn(unit, logTicks(low, high, most))}
 }
 
 // timeAxis is a logarithmic axis of µs.
 func timeAxis(values []float64, label string) Axis {
-	return logarithmic(values, 1.15, 7, label, shortDuration)
+	return logarithmic(values, 1.15, 7, label, "µs")
+}
+
+// or is an axis by that name, in whose place readers of the page can have another.
+func (a Axis) or(name string, other Axis, called string) Axis {
+	a.Name, other.Name, a.Other = name, called, &other
+	return a
+}
+
+// orLinear is a logarithmic axis that readers of the page can have from 0 in its place.
+func (a Axis) orLinear(label string) Axis {
+	return a.or("logarithmic", linear(a.High/1.15, label, a.Unit), "linear")
 }
 
 // logTicks are round values from low to high on a logarithmic axis, at most so many.
@@ -115,11 +126,10 @@ func areApart(ticks []float64, apart float64) bool {
 // percentileAxis is the axis of a spectrum, up to the quantile most; a quantile is at 1/(1−q).
 func percentileAxis(most float64) Axis {
 	high := max(percentileX(most), 2)
-	a := Axis{Low: 1, High: high * 1.05, Log: true, Label: "percentile",
-		Text: func(v float64) string { return percentileText(1 - 1/v)[1:] }}
+	a := Axis{Low: 1, High: high * 1.05, Log: true, Label: "percentile", Unit: "percentile"}
 	for _, v := range []float64{1, 2, 4, 10, 20, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9} {
 		if v <= high*1.001 {
-			a.Ticks = append(a.Ticks, v)
+			a.Ticks = append(a.Ticks, Tick{v, percentileText(1 - 1/v)[1:]})
 		}
 	}
 	return a
@@ -133,9 +143,9 @@ func percentileText(q float64) string {
 }
 
 // ratioAxis is a logarithmic axis of ratios around 1.
-func ratioAxis(low, high float64, most int, label string, text func(float64) string) Axis {
-	return Axis{Low: low, High: high, Log: true, Label: label, Text: text,
-		Ticks: ratioTicks(low, high, most)}
+func ratioAxis(low, high float64, most int, label, unit string) Axis {
+	return Axis{Low: low, High: high, Log: true, Label: label, Unit: unit,
+		Ticks: ticksIn(unit, ratioTicks(low, high, most))}
 }
 
 // ratioTicks are round factors from low to high, with 1 among them.
@@ -183,19 +193,26 @@ func changeText(v float64) string {
 	}
 }
 
-// withUnit is a value of a measure with its unit.
-func withUnit(unit string) func(float64) string {
-	return func(v float64) string {
-		switch {
-		case strings.HasPrefix(unit, "µs"):
-			return shortDuration(v) + strings.TrimPrefix(unit, "µs")
-		case unit == "MB":
-			return trimZeros(format.Size(v * 1e6))
-		case strings.HasPrefix(unit, "bytes"):
-			return trimZeros(format.Size(v))
-		}
-		return strings.TrimSpace(shortRate(v) + " " + unit)
+// Amount is a value in the unit of an axis: that of a measure, as "µs per request", or "" of what
+// is counted, "percent", "ratio", "change" of a ratio as a change, and "percentile" of 1/(1−q).
+func Amount(unit string, v float64) string {
+	switch {
+	case unit == "percent":
+		return format.FinePercent(v / 100)
+	case unit == "ratio":
+		return ratioText(v)
+	case unit == "change":
+		return changeText(v)
+	case unit == "percentile":
+		return percentileText(1 - 1/v)
+	case strings.HasPrefix(unit, "µs"):
+		return format.Micros(v) + strings.TrimPrefix(unit, "µs")
+	case unit == "MB":
+		return format.Size(v * 1e6)
+	case strings.HasPrefix(unit, "bytes"):
+		return format.Size(v)
 	}
+	return strings.TrimSpace(format.Exact3(v) + " " + unit)
 }
 
 // median is that of some values, of which there is at least one.

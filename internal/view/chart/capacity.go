@@ -7,11 +7,11 @@ import (
 
 	"dyno/internal/capacity"
 	"dyno/internal/view/format"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 )
 
 // Capacity returns the views of a search or a sweep, whichever the payload is of.
-func Capacity(p page.CapacityPayload) (all []View) {
+func Capacity(p payload.Capacity) (all []View) {
 	if p.Search != nil {
 		all = append(all, traceView(p.Search, p.Counts))
 		for i := range p.Search.Objectives {
@@ -26,7 +26,10 @@ func Capacity(p page.CapacityPayload) (all []View) {
 		about = joined("; ", about, dateText(p.Search.Probes[0].Started))
 	}
 	for i := range all {
-		all[i].About = about
+		all[i].About, all[i].Section = about, "search"
+		if p.Curve != nil {
+			all[i].Section = "curve"
+		}
 	}
 	return all
 }
@@ -88,32 +91,30 @@ func traceView(s *capacity.Search, counts string) View {
 	}
 	v.Legend = append(v.Legend, Key{Name: "highest met", Ink: "c3"},
 		Key{Name: "lowest not met", Ink: "c2", Dash: 1})
-	v.X = Axis{Low: 0.5, High: float64(len(s.Probes)) + 0.5, Label: "probe", Text: shortRate}
+	v.X = Axis{Low: 0.5, High: float64(len(s.Probes)) + 0.5, Label: "probe"}
 	for i := range s.Probes {
 		if every := max(1, len(s.Probes)/12); i%every == 0 {
-			v.X.Ticks = append(v.X.Ticks, float64(i+1))
+			v.X.Ticks = append(v.X.Ticks, Tick{float64(i + 1), fmt.Sprint(i + 1)})
 		}
 	}
-	v.Y = logarithmic(rates, 1.2, 7, counts+"/s", shortRate)
+	v.Y = logarithmic(rates, 1.2, 7, counts+"/s", "")
+	v.Summary = fmt.Sprintf("%s in their order, from %s/s to %s/s",
+		format.Plural(int64(len(s.Probes)), "probe"), Amount("", v.Y.Low), Amount("", v.Y.High))
 	return v
 }
 
 // objectiveView is an objective's value over the rate, with its bounds and its limit.
-func objectiveView(p page.CapacityPayload, i int) View {
+func objectiveView(p payload.Capacity, i int) View {
 	expr := p.Search.Objectives[i]
 	limit, unit := p.Limits[i].Value, p.Limits[i].Unit
-	text := map[string]func(float64) string{"us": shortDuration,
-		"percent": func(v float64) string { return format.FinePercent(v / 100) }}[unit]
-	if text == nil {
-		text = shortRate
-	}
+	in := map[string]string{"us": "µs", "percent": "percent"}[unit]
 	what := "value"
 	if unit == "us" {
 		what = "latency, logarithmic"
 	}
 	v := View{Name: fmt.Sprintf("objective-%d", i+1), Title: expr,
 		Unit: fmt.Sprintf("%s over offered %s/s, logarithmic", what, p.Counts),
-		Foot: []string{"bars: bounds, each at 95 %, where there are any"}}
+		Foot: []string{"judged by its value: it has no bounds"}}
 	values, rates := []float64{limit}, []float64{}
 	bounds := []Mark{}
 	for _, probe := range p.Search.Probes {
@@ -128,10 +129,10 @@ func objectiveView(p page.CapacityPayload, i int) View {
 				Points: []Point{{X: probe.Rate, Y: *j.Low}, {X: probe.Rate, Y: *j.High}}})
 		}
 	}
-	v.X = logarithmic(rates, 1.2, 8, "offered "+p.Counts+"/s", shortRate)
-	v.Y = linear(slices.Max(values), "value", text)
+	v.X = logarithmic(rates, 1.2, 8, "offered "+p.Counts+"/s", "")
+	v.Y = linear(slices.Max(values), "value", in)
 	if unit == "us" {
-		v.Y = logarithmic(values, 1.3, 7, "latency", text)
+		v.Y = logarithmic(values, 1.3, 7, "latency", in)
 	}
 	v.Marks = append([]Mark{{Kind: Line, Name: "limit", Ink: "bad", Dash: 1, Width: 1.5,
 		Points: []Point{{X: v.X.Low, Y: limit}, {X: v.X.High, Y: limit}}}}, bounds...)
@@ -145,12 +146,17 @@ func objectiveView(p page.CapacityPayload, i int) View {
 	if len(rates) == 0 {
 		v.Empty = "No probe measured it."
 	}
-	v.Legend = append(v.Legend, Key{Name: "limit " + text(limit), Ink: "bad", Dash: 1})
+	if len(bounds) > 0 {
+		v.Foot = []string{"bars: bounds, each at 95 %"}
+	}
+	v.Foot = append([]string{"n = " + format.Plural(int64(len(rates)), "probe")}, v.Foot...)
+	v.Legend = append(v.Legend, Key{Name: "limit " + trimZeros(Amount(in, limit)), Ink: "bad",
+		Dash: 1})
 	return v
 }
 
 // sweepView is throughput over load, with the law.
-func sweepView(p page.CapacityPayload) View {
+func sweepView(p payload.Capacity) View {
 	c := p.Curve
 	v := View{Name: "throughput", Title: "Throughput over load",
 		Unit:   "completed requests/s over requests in flight",
@@ -188,26 +194,50 @@ func sweepView(p page.CapacityPayload) View {
 	if len(law.Points) > 0 {
 		v.Legend = append(v.Legend, Key{Name: "law", Ink: "c2", Dash: 1})
 	}
+	v.X, v.Y = linear(widest, "in flight", ""), linear(most, "requests/s", "")
 	v.Marks = []Mark{band, law}
-	if c.Fit != nil && c.Fit.PeakN != nil {
-		v.Marks = append(v.Marks, Mark{Kind: Line, Name: "its peak", Ink: "c7", Dash: 2, Width: 1.5,
-			Points: []Point{{X: *c.Fit.PeakN, Y: 0}, {X: *c.Fit.PeakN, Y: most * 1.05}}})
-		v.Legend = append(v.Legend, Key{Name: "its peak, at " + format.Digits3(*c.Fit.PeakN),
-			Ink: "c7", Dash: 2})
-	}
+	v.addFit(c.Fit, len(band.Points) > 0)
 	v.Marks = append(v.Marks, runs, limits)
 	if len(runs.Points)+len(limits.Points) == 0 {
 		v.Empty = "Nothing was completed at any level."
 	}
-	v.X, v.Y = linear(widest, "in flight", shortRate), linear(most, "requests/s", shortRate)
 	return v
+}
+
+// addFit adds what is known of the law: where its peak is, and that within an interval.
+func (v *View) addFit(fit *capacity.Fit, banded bool) {
+	switch {
+	case fit == nil:
+		v.Foot = append(v.Foot, "no law: no interval")
+	case banded:
+		v.Foot = append(v.Foot, "band: the law at 95 %, from drawing rounds")
+	default:
+		v.Foot = append(v.Foot, "8 rounds or more would give the law an interval")
+	}
+	if fit != nil && fit.PeakNInterval != nil {
+		within := fit.PeakNInterval
+		high := v.X.High
+		if within.High != nil {
+			high = min(high, *within.High)
+		}
+		v.Marks = append(v.Marks, Mark{Kind: Rect, Name: "its peak at 95 %", Ink: "c7", Alpha: 0.12,
+			Points: []Point{{X: within.Low}, {X: high, Y: v.Y.High}}})
+	}
+	if fit != nil && fit.PeakN != nil {
+		v.Summary = "By the law, most throughput is at " + format.Digits3(*fit.PeakN) + " in flight"
+		v.Marks = append(v.Marks, Mark{Kind: Rule, Name: "its peak", Ink: "c7", Dash: 2, Width: 1.5,
+			Points: []Point{{X: *fit.PeakN}}})
+		v.Legend = append(v.Legend, Key{Name: "its peak, at " + format.Digits3(*fit.PeakN),
+			Ink: "c7", Dash: 2})
+	}
 }
 
 // responseView is latency over throughput; the line goes through each level's medians.
 func responseView(c *capacity.Curve) View {
 	v := View{Name: "response", Title: "Latency over throughput",
 		Unit: "latency, logarithmic, over completed requests/s",
-		Foot: []string{"points: runs; line: the levels' medians, in the levels' order"}}
+		Foot: []string{"n = " + format.Plural(int64(len(c.Points)), "run"),
+			"points: runs; line: the levels' medians, in the levels' order"}}
 	byLevel := map[float64][]capacity.Point{}
 	var levels, values []float64
 	most := 0.0
@@ -244,7 +274,7 @@ func responseView(c *capacity.Curve) View {
 	if len(levels) == 0 {
 		v.Empty = "Nothing was completed at any level."
 	}
-	v.X, v.Y = linear(most, "requests/s", shortRate), logarithmic(values, 1.3, 7, "latency",
-		shortDuration)
+	v.X, v.Y = linear(most, "requests/s", ""), logarithmic(values, 1.3, 7, "latency",
+		"µs")
 	return v
 }

@@ -9,49 +9,46 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/stats"
-	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 )
 
 // Experiment returns the views of an experiment, the most important first: the forest plot of each
 // measure, then what each level shows.
-func Experiment(p *page.ExperimentPayload) (all []View) {
+func Experiment(p *payload.Experiment) (all []View) {
 	e := experiment{p}
-	for i, g := range p.Answer.Groups {
-		all = append(all, e.decideView(i, g))
+	all = e.decideViews()
+	levels := func(section string, views func(level int) []View) {
+		for i := range p.Levels {
+			for _, v := range views(i) {
+				v.Section, v.Level = cmp.Or(v.Section, section), p.Levels[i].Name
+				all = append(all, v)
+			}
+		}
 	}
-	for i := range p.Levels {
-		all = append(all, e.forestView(i))
+	one := func(view func(int) View) func(int) []View {
+		return func(i int) []View { return []View{view(i)} }
 	}
-	for i := range p.Levels {
-		all = append(all, e.halfNormalViews(i)...)
-	}
-	for i := range p.Levels {
-		all = append(all, e.spectrumView(i))
-	}
-	for i := range p.Levels {
-		all = append(all, e.shiftView(i))
-	}
-	for i := range p.Levels {
-		all = append(all, e.costView(i))
-	}
+	levels("ratios", one(e.forestView))
+	levels("screened", e.halfNormalViews)
+	levels("latency", e.spectrumViews)
+	levels("latency", one(e.shiftView))
+	levels("cost", one(e.costView))
 	for i := range p.Ladders {
-		all = append(append(all, e.ladderViews(i)...), e.bendViews(i)...)
+		for _, v := range append(e.ladderViews(i), e.bendViews(i)...) {
+			v.Section = "load"
+			all = append(all, v)
+		}
 	}
-	for i := range p.Levels {
-		all = append(all, e.trialsView(i), e.warmupView(i))
-	}
-	for i := range p.Levels {
-		all = append(all, e.serverViews(i)...)
-	}
+	levels("order", e.trialsViews)
+	all = append(all, e.machineView())
+	levels("warm", one(e.warmupView))
+	levels("servers", e.serverViews)
 	all = append(all, e.flameViews()...)
 	if len(e.Record.Published) > 0 {
 		all = append(all, e.publishedView())
 	}
-	for i := range p.Levels {
-		all = append(all, e.pastViews(i)...)
-	}
+	levels("past", e.pastViews)
 	about := joined("; ", p.Words.Title, p.Answer.Load, p.Words.Scope, dateText(p.Record.Started))
 	for i := range all {
 		all[i].About = about
@@ -60,7 +57,7 @@ func Experiment(p *page.ExperimentPayload) (all []View) {
 }
 
 // An experiment is a payload that views are made from.
-type experiment struct{ *page.ExperimentPayload }
+type experiment struct{ *payload.Experiment }
 
 // nameAt is the name of a view of a level.
 func nameAt(what string, level int) string { return fmt.Sprintf("%s-%d", what, level+1) }
@@ -121,7 +118,8 @@ func (e experiment) baselines(arm string) []string {
 func (e experiment) legend(arms []string, kind Kind) (all []Key) {
 	for _, arm := range arms {
 		m := e.line(arm, nil)
-		k := Key{Name: format.Clip(format.PlainLine(arm), 40), Ink: m.Ink, Dash: m.Dash, Kind: kind}
+		k := Key{Name: format.Clip(format.PlainLine(arm), 40), Of: arm, Ink: m.Ink, Dash: m.Dash,
+			Kind: kind}
 		if _, control := e.hue(arm); control && kind == Dot {
 			k.Shape = Ring
 		}
@@ -133,148 +131,23 @@ func (e experiment) legend(arms []string, kind Kind) (all []Key) {
 // isSure reports whether an interval holds with 95 %: there were trials enough.
 func isSure(v stats.Interval) bool { return v.Level >= lab.Confidence-1e-9 }
 
-var verdictInks = map[answer.Verdict]string{answer.Better: "good", answer.Worse: "bad",
-	answer.Refused: "doubt"}
-
-// inkOf is the ink of a verdict, or another of one that decides nothing.
-func inkOf(v answer.Verdict, otherwise string) string { return cmp.Or(verdictInks[v], otherwise) }
-
-// decideView is the forest plot of a measure: each variant in a row, the best first, in the colour
-// of its verdict; those that were not tested; the baseline against itself at the bottom.
-func (e experiment) decideView(i int, g answer.Group) View {
-	v := View{Name: "decide", Title: format.PlainLine(g.Name),
-		Unit: "change against the baseline, with 95 % intervals; " + g.Better,
-		Foot: []string{g.Rule}}
-	if i > 0 {
-		v.Name = fmt.Sprintf("decide-%d", i+1)
+// spectrumViews are latency by percentile at a level, and of an open one service time.
+func (e experiment) spectrumViews(i int) []View {
+	v := e.spectrumView(i, "latency")
+	if !e.Levels[i].Open {
+		return []View{v}
 	}
-	if g.Against != "" {
-		v.Title += ", against " + format.PlainLine(g.Against)
-	}
-	if g.Noise != "" {
-		v.Foot = append(v.Foot, g.Noise)
-	}
-	v.Foot = append(v.Foot, g.Notes...)
-	f := &forest{View: v, margin: g.Margin}
-	for _, one := range g.Findings {
-		says := joined(" ", one.Effect, one.Interval, string(one.Verdict))
-		if one.IsDecided() && one.Why != "" {
-			says += ", " + one.Why
-		}
-		if one.Unreliable != "" {
-			says += ", " + one.Unreliable
-		}
-		ink := inkOf(one.Verdict, "faint")
-		f.addRow(one.Row(), says, ink, !one.IsSettled(), e.Record.Verdicts[one.Comparison])
-	}
-	for _, one := range e.Answer.NotLoaded {
-		f.Rows = append(f.Rows, Row{Label: format.PlainLine(one.Row()), Says: string(one.Verdict),
-			Ink: "doubt"})
-	}
-	for at, c := range e.Record.Verdicts {
-		if c.Control && c.HasInterval() && c.Metric == g.Metric && c.Level == g.Level {
-			f.addRow(c.Baseline+" itself", e.Forest[at].Words, "faint", true, c)
-		}
-	}
-	return f.finished(changeText, "change against the baseline")
+	v.Figure, v.Choice = v.Name, []Choice{{Of: "of", Name: "latency", Label: "latency (from due)"}}
+	service := e.spectrumView(i, "service")
+	service.Figure, service.Name = v.Name, v.Name+"-service"
+	service.Choice = []Choice{{Of: "of", Name: "service", Label: "service time (from sent)"}}
+	return []View{v, service}
 }
 
-// forestView is every comparison at a level, measure by measure, with the pairs of trials.
-func (e experiment) forestView(i int) View {
-	v := View{Name: nameAt("forest", i), Title: "Ratios at " + e.load(i),
-		Unit: "ratio to the baseline, logarithmic",
-		Foot: []string{"thin: 95 % interval, all comparisons together; small dots: pairs of trials"}}
-	f := &forest{View: v}
-	metric := ""
-	for at, c := range e.Record.Verdicts {
-		if c.Level != e.Levels[i].Name {
-			continue
-		}
-		if f.margin = c.Margin; c.Metric != metric {
-			metric = c.Metric
-			better := map[bool]string{true: "more", false: "less"}[c.Better > 0]
-			f.Rows = append(f.Rows, Row{Label: fmt.Sprintf("%s: %s is better", metric, better), Head: true})
-		}
-		bar := e.Forest[at]
-		f.addPairs(bar.Pairs)
-		f.addRow(c.Variant, ratioSays(c)+" "+bar.Words, inkOf(bar.Verdict, "ink"), !bar.Settled, c)
-	}
-	if len(f.Rows) == 0 {
-		f.Empty = "Nothing was compared at this level."
-	}
-	return f.finished(ratioText, "ratio")
-}
-
-// ratioSays is a ratio with its interval.
-func ratioSays(c lab.Comparison) string {
-	if !c.HasInterval() {
-		return c.Bound.Text(format.RatioAlone(c.Ratio))
-	}
-	return c.RatioText()
-}
-
-// A forest is a forest plot that is being made.
-type forest struct {
-	View
-	margin    float64
-	estimates []float64
-	ends      []float64
-}
-
-// addRow adds a comparison. hollow is one that decides nothing.
-func (f *forest) addRow(label, says, ink string, hollow bool, c lab.Comparison) {
-	y := float64(len(f.Rows))
-	f.Rows = append(f.Rows, Row{Label: format.PlainLine(label), Says: says, Ink: ink})
-	f.estimates = append(f.estimates, c.Ratio)
-	if c.HasInterval() {
-		f.ends = append(f.ends, c.Low, c.High)
-		f.Marks = append(f.Marks, Mark{Kind: Line, Name: "interval", Ink: ink, Width: 3, Alpha: 0.85,
-			Points: []Point{{X: c.Low, Y: y}, {X: c.High, Y: y}}})
-	}
-	shape := Circle
-	if hollow {
-		shape = Ring
-	}
-	f.Marks = append(f.Marks, Mark{Kind: Dot, Name: "ratio", Ink: ink, Width: 5, Shape: shape,
-		Points: []Point{{X: c.Ratio, Y: y}}})
-}
-
-// addPairs adds the ratios of single rounds to the row that is next.
-func (f *forest) addPairs(pairs []float64) {
-	m := Mark{Kind: Dot, Name: "pairs", Ink: "faint", Width: 1.6, Alpha: 0.8}
-	for _, x := range pairs {
-		m.Points = append(m.Points, Point{X: x, Y: float64(len(f.Rows)) + 0.25})
-	}
-	f.ends = append(f.ends, pairs...)
-	f.Marks = append(f.Marks, m)
-}
-
-// finished is the view with its axis. Of an interval that runs far beyond all estimates an end is
-// not drawn.
-func (f *forest) finished(text func(float64) string, label string) View {
-	const beyond = 4
-	least, most, found := extent(f.estimates, true)
-	if !found {
-		least, most = 1, 1
-		f.Empty = cmp.Or(f.Empty, "Nothing was compared.")
-	}
-	low, high := min(least, 1/(1+2*f.margin)), max(most, 1+2*f.margin)
-	for _, v := range f.ends {
-		low, high = min(low, max(v, least/beyond)), max(high, min(v, most*beyond))
-	}
-	f.X = ratioAxis(low/1.02, high*1.02, 6, label, text)
-	top, bottom := -0.5, float64(len(f.Rows))-0.5
-	f.Marks = append([]Mark{
-		{Kind: Rect, Name: "margin", Ink: "faint", Alpha: 0.16,
-			Points: []Point{{X: 1 / (1 + f.margin), Y: top}, {X: 1 + f.margin, Y: bottom}}},
-		{Kind: Line, Name: "baseline", Ink: "ink", Width: 1, Alpha: 0.7,
-			Points: []Point{{X: 1, Y: top}, {X: 1, Y: bottom}}}}, f.Marks...)
-	return f.View
-}
-
-// spectrumView is latency by percentile of every variant at a level, with its band and each trial.
-func (e experiment) spectrumView(i int) View {
-	v := View{Name: nameAt("spectrum", i), Title: "Latency by percentile at " + e.load(i),
+// spectrumView is a duration by percentile of every variant, with its band and each trial.
+func (e experiment) spectrumView(i int, kind string) View {
+	what := map[string]string{"latency": "Latency", "service": "Service time"}[kind]
+	v := View{Name: nameAt("spectrum", i), Title: what + " by percentile at " + e.load(i),
 		Unit: "duration over percentile, on a scale of 1/(1 − p)",
 		Foot: []string{"bold: all trials of a variant; band: its 95 % interval, from 8 trials on",
 			"thin: each trial",
@@ -284,7 +157,7 @@ func (e experiment) spectrumView(i int) View {
 	most, n := 0.5, int64(0)
 	var thin, bold []Mark
 	for _, s := range e.Spectra.Cells {
-		if s.Level != e.Levels[i].Name || s.Kind != "latency" {
+		if s.Level != e.Levels[i].Name || s.Kind != kind {
 			continue
 		}
 		arms, n = append(arms, s.Arm), n+s.Count
@@ -295,8 +168,8 @@ func (e experiment) spectrumView(i int) View {
 			band.Points = append(band.Points, Point{X: percentileX(at[k]), Y: s.High[k], Low: s.Low[k]})
 		}
 		for _, run := range s.Runs {
-			thin = append(thin, Mark{Kind: Line, Of: s.Arm, Ink: line.Ink, Width: 0.6, Alpha: 0.45,
-				Points: curve(at, run)})
+			thin = append(thin, Mark{Kind: Line, Of: s.Arm, Part: "trials", Ink: line.Ink, Width: 0.6,
+				Alpha: 0.45, Points: curve(at, run)})
 			values = append(values, run...)
 		}
 		values = append(values, s.Merged...)
@@ -308,7 +181,7 @@ func (e experiment) spectrumView(i int) View {
 	}
 	v.Marks, v.Legend = append(thin, bold...), e.legend(arms, Line)
 	v.Foot = append([]string{"n = " + format.Plural(n, "request")}, v.Foot...)
-	v.X, v.Y = percentileAxis(most), timeAxis(values, "duration")
+	v.X, v.Y = percentileAxis(most), timeAxis(values, "duration").orLinear("duration")
 	return v.divide(arms, e.baselines)
 }
 
@@ -330,12 +203,13 @@ func (e experiment) shiftView(i int) View {
 			"thin: of all percentiles at once (sign flips of rounds)"}}
 	low, high := 0.98, 1.02
 	var arms []string
-	var quantiles []float64
+	var quantiles, pairs []float64
 	var here []lab.Shift
 	for _, s := range e.Record.Shifts {
 		if s.Level == e.Levels[i].Name {
 			here, arms = append(here, s), append(arms, s.Variant)
 			for _, p := range s.Points {
+				pairs = append(pairs, float64(p.Trials))
 				if !slices.Contains(quantiles, p.Quantile) {
 					quantiles = append(quantiles, p.Quantile)
 				}
@@ -365,16 +239,16 @@ func (e experiment) shiftView(i int) View {
 		line.Alpha = 0.5
 		v.Marks = append(v.Marks, of(s.Variant, append(bars, line, dots)...)...)
 	}
+	v.Foot = append([]string{pairsText(pairs)}, v.Foot...)
 	if len(here) == 0 {
 		v.Empty = "Percentiles were not compared at this level."
 	}
 	v.Legend = e.legend(arms, Line)
-	v.X = Axis{Low: -0.6, High: float64(len(quantiles)) - 0.4, Label: "percentile",
-		Text: func(x float64) string { return percentileText(quantiles[int(x)]) }}
-	for k := range quantiles {
-		v.X.Ticks = append(v.X.Ticks, float64(k))
+	v.X = Axis{Low: -0.6, High: float64(len(quantiles)) - 0.4, Label: "percentile"}
+	for k, q := range quantiles {
+		v.X.Ticks = append(v.X.Ticks, Tick{float64(k), percentileText(q)})
 	}
-	v.Y = ratioAxis(low/1.01, high*1.01, 8, "ratio", ratioText)
+	v.Y = ratioAxis(low/1.01, high*1.01, 8, "ratio", "ratio")
 	v.Marks = append([]Mark{{Kind: Line, Ink: "ink", Width: 1, Alpha: 0.6,
 		Points: []Point{{X: v.X.Low, Y: 1}, {X: v.X.High, Y: 1}}}}, v.Marks...)
 	return v.divide(arms, alone)
@@ -388,6 +262,12 @@ func (e experiment) costView(i int) View {
 			"line: 95 % interval of the median of all",
 			"a bar ends at the median of all processes, and is divided as the medians of the parts are"}}
 	level, high := e.Levels[i].Name, 0.0
+	for _, c := range e.Record.Cells {
+		if c.Level == level && c.Metric == "cpu" {
+			v.Foot = append([]string{"n = " + format.Plural(int64(c.Trials), "trial")}, v.Foot...)
+			break
+		}
+	}
 	var names []string
 	for _, arm := range e.Record.Arms {
 		parts := e.pieces(arm.Name, level)
@@ -404,16 +284,18 @@ func (e experiment) costView(i int) View {
 			ink := fmt.Sprintf("a%d", slices.Index(names, part.Name)%6+1)
 			for k, us := range split(part) {
 				b := bar(cmp.Or(part.Name, "all"), y, x, x+us*scale, ink)
-				b.Alpha = []float64{0.95, 0.5}[k]
+				b.Alpha, b.Of = []float64{0.95, 0.5}[k], arm.Name
+				b.Says = fmt.Sprintf("%s, %s: %s in the median", b.Name, []string{"user", "kernel"}[k],
+					format.Micros(us))
 				v.Marks, x = append(v.Marks, b), x+us*scale
 			}
 		}
-		row := Row{Label: format.PlainLine(arm.Name), Says: format.Micros(x)}
+		row := Row{Label: format.PlainLine(arm.Name), Of: arm.Name, Says: format.Micros(x)}
 		if high = max(high, x); known {
 			row.Says, high = format.Micros(total.Estimate), max(high, total.High)
 			if isSure(total) {
-				v.Marks = append(v.Marks, Mark{Kind: Line, Name: "interval", Ink: "ink", Width: 2,
-					Points: []Point{{X: total.Low, Y: float64(y)}, {X: total.High, Y: float64(y)}}})
+				v.Marks = append(v.Marks, Mark{Kind: Line, Name: "interval", Of: arm.Name, Ink: "ink",
+					Width: 2, Points: []Point{{X: total.Low, Y: float64(y)}, {X: total.High, Y: float64(y)}}})
 			}
 		}
 		v.Rows = append(v.Rows, row)
@@ -425,7 +307,7 @@ func (e experiment) costView(i int) View {
 	if len(v.Rows) == 0 {
 		v.Empty = "The CPU time of the servers was not measured at this level."
 	}
-	v.X = linear(high, "µs per request", shortRate)
+	v.X = linear(high, "µs per request", "")
 	return v
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/view/answer"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 )
 
 // A verdict that must not be relied on has an open dot and says so, also one of the same.
@@ -17,14 +17,14 @@ func TestUnreliableIsDrawn(t *testing.T) {
 			if unreliable {
 				g.Findings[0].Unreliable = answer.ButUnreliable
 			}
-			e := experiment{&page.ExperimentPayload{Record: new(lab.Record)}}
+			e := experiment{&payload.Experiment{Record: new(lab.Record)}}
 			e.Record.Verdicts = []lab.Comparison{{Ratio: 1.4}}
 			view := e.decideView(0, g)
 			open := false
 			for _, m := range view.Marks {
 				open = open || m.Kind == Dot && m.Shape == Ring
 			}
-			if says := view.Rows[0].Says; open != unreliable || strings.HasSuffix(says, answer.ButUnreliable) != unreliable {
+			if says := view.Rows[0].Said(); open != unreliable || strings.HasSuffix(says, answer.ButUnreliable) != unreliable {
 				t.Errorf("%s, unreliable %v: open dot %v, %q", v, unreliable, open, says)
 			}
 		}

@@ -113,9 +113,10 @@ func (e experiment) flameView(v View, k int, grown bool) View {
 	if len(boxes) == 0 {
 		v.Empty = "The profile has no samples."
 	}
-	v.X = Axis{Low: 0, High: 1, Label: "share of the samples",
-		Ticks: []float64{0, 0.2, 0.4, 0.6, 0.8, 1},
-		Text:  func(share float64) string { return ratioText(100*share) + " %" }}
+	v.X = Axis{Low: 0, High: 1, Label: "share of the samples"}
+	for percent := 0; percent <= 100; percent += 20 {
+		v.X.Ticks = append(v.X.Ticks, Tick{float64(percent) / 100, fmt.Sprintf("%d %%", percent)})
+	}
 	v.Y = Axis{Low: float64(rows), High: 0}
 	v.Height = flameRow * float64(max(rows, 1))
 	return v

@@ -10,7 +10,7 @@ import (
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 )
 
 // shownSpectra are the distributions that the page's spectrum has.
@@ -18,18 +18,15 @@ var shownSpectra = []string{"latency", "service", "error_latency", "iterations.t
 	"iterations.failed_time", "phases.first_byte", "probe.latency"}
 
 // runSpectrum is all of a distribution at once.
-func runSpectrum(p page.RunPayload) View {
+func runSpectrum(p payload.Run) View {
 	v := View{Name: "spectrum", Title: "Percentile spectrum",
 		Unit: "latency over percentile, log of 1/(1−p)",
 		Foot: []string{"each line ends where fewer than 10 values lie beyond, or requests had no " +
-			"answer", oneRun}}
+			"answer", oneRun}, Section: first}
 	var values []float64
 	var names []string
 	most := 0.0
-	for _, s := range p.Spectra {
-		if !slices.Contains(shownSpectra, s.Of) || len(s.Points) == 0 {
-			continue
-		}
+	for _, s := range once(p.Spectra) {
 		var points []Point
 		for _, at := range s.Points {
 			points = append(points, Point{X: percentileX(at[0]), Y: at[1]})
@@ -46,7 +43,12 @@ func runSpectrum(p page.RunPayload) View {
 	if len(v.Marks) == 0 {
 		v.Empty = "No spectrum: " + spectrumWhy(p) + "."
 	}
-	v.X, v.Y = percentileAxis(most), timeAxis(values, "time")
+	v.X, v.Y = percentileAxis(most), timeAxis(values, "time").orLinear("time")
+	if len(v.Marks) > 0 {
+		last := v.Marks[0].Points[len(v.Marks[0].Points)-1]
+		v.Summary = fmt.Sprintf("%s by percentile, rising to %s at %s", v.Marks[0].Name,
+			format.Micros(last.Y), percentileText(1-1/last.X))
+	}
 	return v.divide(names, func(name string) []string {
 		if name == names[0] {
 			return nil
@@ -55,7 +57,29 @@ func runSpectrum(p page.RunPayload) View {
 	})
 }
 
-func spectrumWhy(p page.RunPayload) string {
+const alike = 1.02 // by which lines differ that cannot be told apart
+
+// once are the spectra that are shown; those that coincide are one, which has the names of all.
+func once(all []payload.Spectrum) (some []payload.Spectrum) {
+	for _, s := range all {
+		if !slices.Contains(shownSpectra, s.Of) || len(s.Points) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(some, func(o payload.Spectrum) bool {
+			return slices.EqualFunc(o.Points, s.Points, func(a, b [2]float64) bool {
+				return max(a[1], b[1]) <= alike*min(a[1], b[1])
+			})
+		})
+		if i < 0 {
+			some = append(some, s)
+		} else {
+			some[i].Name += " = " + s.Name
+		}
+	}
+	return some
+}
+
+func spectrumWhy(p payload.Run) string {
 	for _, s := range p.Spectra {
 		if s.Of == "latency" && s.Why != "" {
 			return s.Why
@@ -68,6 +92,7 @@ func spectrumWhy(p page.RunPayload) string {
 func heatView(over []interval, unanswered string) View {
 	v := timeView("heat", "Latency over time",
 		"latency over time; colour: requests (both logarithmic)", over)
+	v.Section = first
 	if unanswered != "" {
 		v.Foot = append(v.Foot, unanswered)
 	}
@@ -92,12 +117,16 @@ func heatView(over []interval, unanswered string) View {
 			values = append(values, p.Y)
 		}
 		m := percentileLine(l.name, points)
-		v.Marks = append(v.Marks, Mark{Kind: Line, Points: points, Ink: "paper", Width: 4.5, Alpha: 0.75},
-			m)
+		m.Kind = Steps
+		v.Marks = append(v.Marks,
+			Mark{Kind: Steps, Points: points, Ink: "paper", Width: 4.5, Alpha: 0.75}, m)
 		v.Legend = append(v.Legend, Key{Name: l.name, Ink: m.Ink, Dash: m.Dash})
 	}
 	if !timed {
 		v.Empty = cmp.Or(v.Empty, "Nothing completed in any whole interval.")
+	}
+	if len(boxes) == 0 && timed {
+		v.Foot = append(v.Foot, "this result has no heat map (an older dyno wrote it): percentiles only")
 	}
 	if len(boxes) > 0 {
 		for _, s := range []int{0, 4, 8} {
@@ -110,6 +139,8 @@ func heatView(over []interval, unanswered string) View {
 		}
 	}
 	v.Y = timeAxis(values, "latency")
+	v.Summary = fmt.Sprintf("Latency over time, between %s and %s", format.Micros(v.Y.Low),
+		format.Micros(v.Y.High))
 	return v
 }
 

@@ -10,10 +10,11 @@ import (
 // has a ratio.
 func (e experiment) publishedView() View {
 	v := View{Name: "published", Title: "Published ratios beside ours",
-		Unit: "ratio to the baseline, logarithmic",
+		Unit: "ratio to the baseline, logarithmic", Section: "beside",
 		Legend: []Key{{Name: "published", Ink: "c1", Kind: Dot, Shape: Ring},
 			{Name: "ours", Ink: "c1", Kind: Dot}},
 		Foot: []string{"n = " + format.Plural(int64(len(e.Record.Published)), "published figure"),
+			"published figures have no intervals; ours are in the forest plot",
 			"the machine is another, so that only ratios compare"}}
 	var values []float64
 	for _, b := range e.Record.Published {
@@ -42,7 +43,7 @@ func (e experiment) publishedView() View {
 	if !found {
 		v.Empty = "No published figure has a baseline to be a ratio to."
 	}
-	v.X = ratioAxis(min(low, 0.97)/1.05, max(high, 1.03)*1.05, 6, "ratio", ratioText)
+	v.X = ratioAxis(min(low, 0.97)/1.05, max(high, 1.03)*1.05, 6, "ratio", "ratio")
 	return v
 }
 

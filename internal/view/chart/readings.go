@@ -3,64 +3,65 @@ package chart
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"dyno/internal/view/format"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 )
 
 // A reading is a plot of what was watched while the servers were loaded.
 type reading struct {
 	title, unit string
 	stacked     bool // the parts of a whole, up to 100
+	more        bool // folded in the page: few ask for it
 
 	// pick names the line of a series, by the series' name and what it is of; "": it has none.
 	pick func(name, of string) string
 }
 
-// readings are those of the page, in its order: web/src/experiment/panel.ts. A test holds them to
-// it.
+// readings are all, in the page's order.
 var readings = []reading{
-	{"CPU of the machine", "% of all CPUs", true, named("host.cpu.", "user", "user", "sys", "system",
-		"softirq", "softirq", "irq", "irq", "iowait", "I/O wait", "steal", "steal")},
-	{"CPU by process", "% of one core", false, ofProcess("cpu", "cpu")},
-	{"CPU by process, user part", "% of one core", false, ofProcess("cpu.user", "")},
-	{"Memory, RSS", "MB", false, ofProcess("rss", "rss")},
-	{"Memory, PSS", "MB", false, ofProcess("pss", "pss")},
-	{"Threads", "", false, ofProcess("threads", "threads")},
-	{"Processes", "", false, ofTree("processes", "")},
-	{"File descriptors", "", false, ofProcess("fds", "fds")},
-	{"Context switches, voluntary", "1/s", false,
+	{"CPU of the machine", "% of all CPUs", true, false, named("host.cpu.", "user", "user",
+		"sys", "system", "softirq", "softirq", "irq", "irq", "iowait", "I/O wait", "steal", "steal")},
+	{"CPU by process", "% of one core", false, false, ofProcess("cpu", "cpu")},
+	{"CPU by process, user part", "% of one core", false, true, ofProcess("cpu.user", "")},
+	{"Memory, RSS", "MB", false, false, ofProcess("rss", "rss")},
+	{"Memory, PSS", "MB", false, true, ofProcess("pss", "pss")},
+	{"Threads", "", false, false, ofProcess("threads", "threads")},
+	{"Processes", "", false, true, ofTree("processes", "")},
+	{"File descriptors", "", false, false, ofProcess("fds", "fds")},
+	{"Context switches, voluntary", "1/s", false, false,
 		ofProcess("switches.voluntary", "switches.voluntary")},
-	{"Context switches, involuntary", "1/s", false,
+	{"Context switches, involuntary", "1/s", false, true,
 		ofProcess("switches.involuntary", "switches.involuntary")},
-	{"Context switches of the machine", "1/s", false, named("host.", "context_switches", "all")},
-	{"Waiting for a CPU", "% of a core, all threads", false,
+	{"Context switches of the machine", "1/s", false, true, named("host.", "context_switches", "all")},
+	{"Waiting for a CPU", "% of a core, all threads", false, false,
 		ofProcess("runqueue.wait", "runqueue.wait")},
-	{"Pressure (PSI)", "% of the time", false, named("host.psi.", "cpu", "CPU", "memory", "memory",
-		"io", "I/O")},
-	{"Sockets by state", "", false, named("host.tcp.", "established", "established", "time_wait",
-		"time wait", "close_wait", "close wait", "fin_wait1", "fin wait1", "fin_wait2", "fin wait2",
+	{"Pressure (PSI)", "% of the time", false, false, named("host.psi.", "cpu", "CPU",
+		"memory", "memory", "io", "I/O")},
+	{"Sockets by state", "", false, false, named("host.tcp.", "established", "established",
+		"time_wait", "time wait", "close_wait", "close wait", "fin_wait1", "fin wait1",
+		"fin_wait2", "fin wait2",
 		"syn_recv", "syn recv", "syn_sent", "syn sent", "listen", "listen", "inuse", "inuse",
 		"orphan", "orphan")},
-	{"Network, bytes", "MB/s", false, named("host.net.", "lo.received", "loopback",
+	{"Network, bytes", "MB/s", false, false, named("host.net.", "lo.received", "loopback",
 		"other.received", "other, in", "other.sent", "other, out")},
-	{"Network, packets", "1/s", false, named("host.net.", "lo.packets_received", "loopback",
+	{"Network, packets", "1/s", false, true, named("host.net.", "lo.packets_received", "loopback",
 		"other.packets_received", "other, in", "other.packets_sent", "other, out")},
-	{"Lost in the network", "1/s", false, named("host.", "tcp.retransmits", "sent again",
+	{"Lost in the network", "1/s", false, false, named("host.", "tcp.retransmits", "sent again",
 		"tcp.listen_overflows", "listen overflows", "tcp.listen_drops", "listen drops",
 		"softnet.drops", "softnet drops")},
-	{"Storage", "MB/s", false, eitherOf(ofTree("io.read", ", read"), ofTree("io.written",
+	{"Storage", "MB/s", false, true, eitherOf(ofTree("io.read", ", read"), ofTree("io.written",
 		", written"))},
-	{"Load and run queue", "", false, named("host.", "load1", "load, 1 min", "procs_running",
+	{"Load and run queue", "", false, true, named("host.", "load1", "load, 1 min", "procs_running",
 		"running", "procs_blocked", "blocked")},
-	{"Memory of the machine", "MB", false, named("host.memory.", "used", "used")},
-	{"The generator's CPU", "% of one core", false, named("dyno.", "cpu", "dyno")},
-	{"Throttled by the cgroup", "% of the time", false, named("cgroup.", "throttled", "throttled")},
-	{"CPU frequency", "MHz", false, named("host.cpu.", "frequency", "mean")},
-	{"Temperature", "°C", false, named("host.", "temperature", "hottest")},
+	{"Memory of the machine", "MB", false, true, named("host.memory.", "used", "used")},
+	{"The generator's CPU", "% of one core", false, false, named("dyno.", "cpu", "dyno")},
+	{"Throttled by the cgroup", "% of the time", false, true,
+		named("cgroup.", "throttled", "throttled")},
+	{"CPU frequency", "MHz", false, true, named("host.cpu.", "frequency", "mean")},
+	{"Temperature", "°C", false, true, named("host.", "temperature", "hottest")},
 }
 
 // named picks series by what follows a prefix; names are pairs of that and of the line's name.
@@ -104,14 +105,6 @@ func eitherOf(a, b func(name, of string) string) func(name, of string) string {
 	return func(name, of string) string { return cmp.Or(a(name, of), b(name, of)) }
 }
 
-// Readings returns the titles and units of the readings.
-func Readings() (all [][2]string) {
-	for _, r := range readings {
-		all = append(all, [2]string{r.title, r.unit})
-	}
-	return all
-}
-
 // A readLine is a line of a reading of one trial.
 type readLine struct {
 	name       string
@@ -120,7 +113,7 @@ type readLine struct {
 
 // linesOf are the lines of the n-th panel. What the one process of a tree shows is not shown of the
 // tree again; processes of the same name are numbered as they began.
-func (r reading) linesOf(p *page.ExperimentPayload, n int) (lines []readLine) {
+func (r reading) linesOf(p *payload.Experiment, n int) (lines []readLine) {
 	processes := map[string]map[int]bool{} // of a tree, by their IDs
 	for _, g := range p.Panels.Trials[n].Groups {
 		for _, s := range g.Series {
@@ -159,15 +152,8 @@ type watched struct {
 	panel int // of the payload
 }
 
-// watchedAt are the trials of the first round at a level that has any, of each arm the last
-// attempt.
-func (e experiment) watchedAt(level string) (all []watched, round int) {
-	round = math.MaxInt
-	for _, one := range e.Panels.Trials {
-		if t := e.Record.Trials[one.Trial]; t.Level == level {
-			round = min(round, t.Round)
-		}
-	}
+// watchedAt are the trials of a round at a level that were watched, of each arm the last attempt.
+func (e experiment) watchedAt(level string, round int) (all []watched) {
 	last := map[string]int{}
 	for k, one := range e.Panels.Trials {
 		if t := e.Record.Trials[one.Trial]; t.Level == level && t.Round == round {
@@ -179,26 +165,46 @@ func (e experiment) watchedAt(level string) (all []watched, round int) {
 			all = append(all, watched{a.Name, k})
 		}
 	}
-	return all, round
+	return all
 }
 
-// serverViews are the readings at a level: a view of each, and in it a small plot of each variant.
-// What never was anything but 0 has none.
+// roundsAt are the rounds of which trials were watched at a level.
+func (e experiment) roundsAt(level string) (all []int) {
+	for _, one := range e.Panels.Trials {
+		if t := e.Record.Trials[one.Trial]; t.Level == level && !slices.Contains(all, t.Round) {
+			all = append(all, t.Round)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// serverViews are the readings at a level: of each round a view of each reading, and in it a small
+// plot of each variant. What never was anything but 0 has none.
 func (e experiment) serverViews(i int) (views []View) {
-	shown, round := e.watchedAt(e.Levels[i].Name)
-	if len(shown) == 0 {
+	rounds := e.roundsAt(e.Levels[i].Name)
+	if len(rounds) == 0 {
 		return []View{{Name: nameAt("server", i), Title: "Servers and machine at " + e.load(i),
 			Empty: "Nothing was watched: the servers are not processes of this machine, or the " +
 				"trials failed."}}
 	}
-	of := fmt.Sprintf("n = %s of round %d", format.Plural(int64(len(shown)), "trial"), round)
-	for _, r := range readings {
-		v := View{Name: nameAt("server", i) + "-" + slug(r.title), Title: r.title + " at " + e.load(i),
-			Unit: cmp.Or(r.unit, "number") + " over the time of the window, s",
-			Foot: []string{of, "a point is a reading, or the mean of as many as there was no room for",
-				"vertical lines: the window"}}
-		if e.addReadings(&v, r, shown) {
-			views = append(views, v)
+	for k, round := range rounds {
+		shown := e.watchedAt(e.Levels[i].Name, round)
+		of := fmt.Sprintf("n = %s of round %d", format.Plural(int64(len(shown)), "trial"), round)
+		for _, r := range readings {
+			v := View{Name: nameAt("server", i) + "-" + slug(r.title), Title: r.title + " at " + e.load(i),
+				Unit: cmp.Or(r.unit, "number") + " over the time of the window, s", Cursor: true,
+				Foot: []string{of,
+					"a point is a reading, or the mean of as many as there was no room for",
+					"vertical lines: the window"},
+				Figure: r.title, Choice: []Choice{{Of: "level", Name: e.Levels[i].Name, Label: e.load(i)},
+					{Of: "round", Name: fmt.Sprint(round)}}}
+			if k > 0 {
+				v.Name = ""
+			}
+			if e.addReadings(&v, r, shown) {
+				views = append(views, v)
+			}
 		}
 	}
 	return views
@@ -218,7 +224,7 @@ func (e experiment) addReadings(v *View, r reading, shown []watched) bool {
 	lines := make([][]readLine, len(shown))
 	var reach reached
 	for k, one := range shown {
-		lines[k] = r.linesOf(e.ExperimentPayload, one.panel)
+		lines[k] = r.linesOf(e.Experiment, one.panel)
 		reach.add(lines[k], e.Panels.Trials[one.panel].MeasuredS)
 	}
 	names, kind := reach.names, Line
@@ -236,13 +242,14 @@ func (e experiment) addReadings(v *View, r reading, shown []watched) bool {
 			Kind: kind, Ink: r.ink(k)})
 	}
 	for k, one := range shown {
-		p := Panel{Title: format.PlainLine(one.arm), Y: linear(reach.most, "", shortRate),
-			X: linearBetween(reach.first, reach.last, "s", shortRate), Marks: r.marks(names, lines[k])}
-		for _, x := range []float64{0, e.Panels.Trials[one.panel].MeasuredS} {
-			p.Marks = append(p.Marks, Mark{Kind: Line, Name: "window", Ink: "faint", Alpha: 0.5, Width: 1,
-				Points: []Point{{X: x, Y: 0}, {X: x, Y: p.Y.High}}})
-		}
+		p := Panel{Title: format.PlainLine(one.arm), Of: one.arm, Y: linear(reach.most, "", ""),
+			X: linearBetween(reach.first, reach.last, "s", ""), Marks: r.marks(names, lines[k])}
+		p.Marks = append(p.Marks, Mark{Kind: Rule, Name: "window", Ink: "faint", Alpha: 0.5, Width: 1,
+			Points: []Point{{}, {X: e.Panels.Trials[one.panel].MeasuredS}}})
 		v.Panels = append(v.Panels, p)
+	}
+	if r.more || reach.points <= pointsFew {
+		v.Section = "servers-more"
 	}
 	return true
 }
@@ -253,7 +260,11 @@ type reached struct {
 	peaks       map[string]float64
 	first, last float64 // s
 	most        float64
+	points      int // of the longest line
 }
+
+// pointsFew are too few to draw among the first: such readings are folded.
+const pointsFew = 3
 
 // add adds the lines of a trial whose window took so many seconds.
 func (r *reached) add(lines []readLine, measured float64) {
@@ -262,6 +273,7 @@ func (r *reached) add(lines []readLine, measured float64) {
 	}
 	r.last = max(r.last, measured)
 	for _, l := range lines {
+		r.points = max(r.points, len(l.at))
 		if _, known := r.peaks[l.name]; !known {
 			r.names = append(r.names, l.name)
 		}

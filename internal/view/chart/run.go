@@ -11,15 +11,16 @@ import (
 
 	"dyno/internal/result"
 	"dyno/internal/view/format"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 )
 
 const (
 	oneRun   = "one run: it says nothing of the next one"
 	overTime = "time of the window, s"
-	shortest = 1e-3 // s that a rate is of, at least
-	linesMax = 5    // lines of a plot
-	rowsMax  = 40   // rows of a plot
+	first    = "first" // the section of the page that is seen first
+	shortest = 1e-3    // s that a rate is of, at least
+	linesMax = 5       // lines of a plot
+	rowsMax  = 40      // rows of a plot
 )
 
 // An interval is a point of the series with its beginning.
@@ -43,19 +44,15 @@ func ratedIntervals(r *result.Result) (all []interval) {
 	return all
 }
 
-// steps are the corners of a line that has one value in each interval; NaN is a gap.
+// steps are the steps of a line that has one value in each interval; NaN is a gap.
 func steps(all []interval, of func(*result.Point) float64) (points []Point) {
-	for i, v := range all {
-		if i > 0 && v.from > all[i-1].point.T {
-			points = append(points, Point{X: v.from, Y: math.NaN()})
-		}
-		y := of(v.point)
-		points = append(points, Point{X: v.from, Y: y}, Point{X: v.point.T, Y: y})
+	for _, v := range all {
+		points = append(points, Point{X: v.point.T, Low: v.from, Y: of(v.point)})
 	}
 	return points
 }
 
-// rates are the corners of a count of each interval as a rate; NaN is a gap.
+// rates are the steps of a count of each interval as a rate; NaN is a gap.
 func rates(all []interval, of func(*result.Point) float64) []Point {
 	long := map[*result.Point]float64{}
 	for _, v := range all {
@@ -71,22 +68,22 @@ func perSecond(all []interval, of func(*result.Point) int64) []Point {
 
 // Run returns the views of a run, the most important first. Those that a run of its kind has and
 // that show nothing say why (View.Empty).
-func Run(p page.RunPayload) []View {
+func Run(p payload.Run) []View {
 	r := p.Result
 	over := ratedIntervals(r)
 	all := []View{heatView(over, p.Words.Unanswered), runSpectrum(p), throughputView(r, over)}
 	if r.Iterations != nil {
 		all = append(all, iterationsView(r, over))
 	}
-	all = append(all, codesView(over), errorsView(over), inFlightView(over), trafficView(over),
-		phasesView(p), statusView(r))
+	all = append(all, inFlightView(over), trafficView(over), statusView(r), codesView(r, over),
+		errorsView(over), phasesView(p))
 	if len(r.Routes) > 0 {
 		all = append(all, routesView(r))
 	}
 	if r.Server != nil && len(r.Server.Processes) > 0 {
 		all = append(all, cpuView(r))
 	}
-	if r.Fleet != nil {
+	if r.Fleet != nil || partsOf(over) > 0 {
 		all = append(all, agentsView(r, over))
 	}
 	for i := range all {
@@ -100,13 +97,14 @@ func dateText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 U
 
 // timeView is a view over the window's time.
 func timeView(name, title, unit string, over []interval) View {
-	v := View{Name: name, Title: title, Unit: unit, Foot: []string{intervalsText(len(over)), oneRun}}
+	v := View{Name: name, Title: title, Unit: unit, Foot: []string{intervalsText(len(over)), oneRun},
+		Section: "over-time", Cursor: true}
 	if len(over) == 0 {
 		v.Empty = "No interval of the window is long enough to show."
 		return v
 	}
 	end := over[len(over)-1].point.T
-	v.X = linearBetween(0, end, overTime, shortRate)
+	v.X = linearBetween(0, end, overTime, "")
 	return v
 }
 
@@ -115,7 +113,7 @@ func intervalsText(n int) string {
 }
 
 // lines adds lines to a view, with a linear axis from 0, and the legend.
-func (v *View) lines(label string, text func(float64) string, none string, all ...Mark) {
+func (v *View) lines(label, unit, none string, all ...Mark) {
 	high := 0.0
 	for _, m := range all {
 		for _, p := range m.Points {
@@ -129,7 +127,8 @@ func (v *View) lines(label string, text func(float64) string, none string, all .
 	if high == 0 && v.Empty == "" {
 		v.Empty = none
 	}
-	v.Y = linear(high, label, text)
+	v.Y = linear(high, label, unit)
+	v.Summary = fmt.Sprintf("%s over time: at most %s", v.Title, Amount(unit, high))
 }
 
 // styled is the i-th of several lines: its colour and its dash.
@@ -137,8 +136,16 @@ func styled(i int, name string, points []Point) Mark {
 	return Mark{Kind: Line, Name: name, Points: points, Ink: lineInk(i), Dash: i, Width: 2}
 }
 
+// stepped is likewise a line of steps.
+func stepped(i int, name string, points []Point) Mark {
+	m := styled(i, name, points)
+	m.Kind = Steps
+	return m
+}
+
 func throughputView(r *result.Result, over []interval) View {
 	v := timeView("throughput", "Throughput", "requests/s over time", over)
+	v.Section = first
 	if len(over) == 0 {
 		return v
 	}
@@ -147,9 +154,9 @@ func throughputView(r *result.Result, over []interval) View {
 		all = offeredLine(r)
 	}
 	all = append(all,
-		styled(1, "sent", perSecond(over, func(p *result.Point) int64 { return p.Sent })),
-		styled(0, "completed", perSecond(over, (*result.Point).Answered)))
-	v.lines("requests/s", shortRate, "Nothing was sent.", all...)
+		stepped(1, "sent", perSecond(over, func(p *result.Point) int64 { return p.Sent })),
+		stepped(0, "completed", perSecond(over, (*result.Point).Answered)))
+	v.lines("requests/s", "", "Nothing was sent.", all...)
 	return v
 }
 
@@ -185,18 +192,19 @@ func iterationsView(r *result.Result, over []interval) View {
 	v := timeView("iterations", "Iterations", "iterations/s over time", over)
 	if len(over) > 0 {
 		all := append(offeredLine(r),
-			styled(0, "completed", perSecond(over, (*result.Point).Passed)),
-			styled(1, "failed", perSecond(over, func(p *result.Point) int64 { return p.IterationsFailed })))
-		v.lines("iterations/s", shortRate, "No iteration ended in any second of the window.", all...)
+			stepped(0, "completed", perSecond(over, (*result.Point).Passed)),
+			stepped(1, "failed", perSecond(over, func(p *result.Point) int64 { return p.IterationsFailed })))
+		v.lines("iterations/s", "", "No iteration ended in any second of the window.", all...)
 	}
 	return v
 }
 
 func errorsView(over []interval) View {
 	v := timeView("errors", "Errors", "errors/s over time", over)
+	v.Section = "answers"
 	if len(over) > 0 {
-		v.lines("errors/s", shortRate, "No error in any second of the window.",
-			styled(1, "errors", perSecond(over, func(p *result.Point) int64 { return p.Errors })))
+		v.lines("errors/s", "", "No error in any second of the window.",
+			stepped(1, "errors", perSecond(over, func(p *result.Point) int64 { return p.Errors })))
 	}
 	return v
 }
@@ -208,7 +216,7 @@ func inFlightView(over []interval) View {
 		points = append(points, Point{X: i.point.T, Y: float64(i.point.InFlight)})
 	}
 	if len(over) > 0 {
-		v.lines("requests", shortRate, "Nothing was in flight at the end of any second.",
+		v.lines("requests", "", "Nothing was in flight at the end of any second.",
 			styled(0, "in flight", points))
 	}
 	return v
@@ -217,17 +225,18 @@ func inFlightView(over []interval) View {
 func trafficView(over []interval) View {
 	v := timeView("traffic", "Bytes", "bytes/s over time, headers and TLS included", over)
 	if len(over) > 0 {
-		v.lines("bytes/s", func(f float64) string { return trimZeros(format.Size(f)) },
+		v.lines("bytes/s", "bytes",
 			"No byte was sent or received.",
-			styled(0, "in", perSecond(over, func(p *result.Point) int64 { return p.Received })),
-			styled(1, "out", perSecond(over, func(p *result.Point) int64 { return p.Written })))
+			stepped(0, "in", perSecond(over, func(p *result.Point) int64 { return p.Received })),
+			stepped(1, "out", perSecond(over, func(p *result.Point) int64 { return p.Written })))
 	}
 	return v
 }
 
 // codesView is responses a second by status code, the most frequent codes.
-func codesView(over []interval) View {
-	v := timeView("codes", "Status codes over time", "responses/s over time, logarithmic", over)
+func codesView(r *result.Result, over []interval) View {
+	v := timeView("codes", "Status codes over time", "responses/s over time", over)
+	v.Section = "answers"
 	sums := map[string]int64{}
 	for _, i := range over {
 		for code, n := range i.point.Status {
@@ -238,9 +247,13 @@ func codesView(over []interval) View {
 		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b))
 	})
 	if len(known) == 0 {
+		if v.Empty == "" && len(r.Status) == 0 {
+			v.Empty = "There was no response."
+		}
 		v.Empty = cmp.Or(v.Empty, "The result has no status codes by second.")
 		return v
 	}
+	v.Foot = append(v.Foot, "a gap: none in that time")
 	if n := len(known); n > linesMax {
 		v.Foot = append(v.Foot, fmt.Sprintf("the %d most frequent of %d codes", linesMax, n))
 		known = known[:linesMax]
@@ -254,25 +267,44 @@ func codesView(over []interval) View {
 			}
 			values = append(values, points[at].Y)
 		}
-		m := styled(i, code, points)
+		m := stepped(i, code, points)
 		v.Marks = append(v.Marks, m)
 		v.Legend = append(v.Legend, Key{Name: code, Ink: m.Ink, Dash: m.Dash})
 	}
-	v.Y = logarithmic(values, 1.3, 6, "responses/s", shortRate)
+	_, high, _ := extent(values, true)
+	v.Y = linear(high, "responses/s", "")
+	if len(known) > 1 {
+		v.Y = logarithmic(values, 1.3, 6, "responses/s", "").or("logarithmic", v.Y, "linear")
+	}
+	v.Summary = fmt.Sprintf("Status codes over time: %s; at most %s/s", strings.Join(known, ", "),
+		Amount("", high))
 	return v
 }
 
-const agentsMost = 24 // agents that are drawn, as in the page
+const agentsMost = 24 // agents that are drawn
 
-// agentsView is the rate of each agent of a fleet, of many in a small plot each, lost ones first.
-func agentsView(r *result.Result, over []interval) View {
-	v := timeView("agents", "The rate of each agent", "requests completed/s over time", over)
-	n := 0
+// partsOf is how many parts of a load the seconds tell apart.
+func partsOf(over []interval) (n int) {
 	for _, i := range over {
 		n = max(n, len(i.point.ByPart))
 	}
+	return n
+}
+
+// agentsView is the rate of each agent of a fleet, or of each part of a load, in a small plot each,
+// lost ones first.
+func agentsView(r *result.Result, over []interval) View {
+	what := "part"
+	if r.Fleet != nil {
+		what = "agent"
+	}
+	v := timeView("agents", "The rate of each "+what,
+		"requests completed/s over time, all to one scale", over)
+	v.Section = "fleet-all"
+	n := partsOf(over)
 	if n == 0 {
-		v.Empty = cmp.Or(v.Empty, "The result has no seconds of each agent.")
+		v.Empty = cmp.Or(v.Empty, "The result has no seconds of each agent: there are too many, or an "+
+			"older dyno wrote it.")
 		return v
 	}
 	v.Foot = append(v.Foot, "a gap: it said nothing of that time")
@@ -281,37 +313,34 @@ func agentsView(r *result.Result, over []interval) View {
 		order[k] = k
 	}
 	if n > agentsMost {
-		v.Foot = append(v.Foot, fmt.Sprintf("%d of %d agents, lost ones first", agentsMost, n))
+		v.Foot = append(v.Foot, fmt.Sprintf("%d of %d %ss, lost ones first; the table has all",
+			agentsMost, n, what))
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lost(r, b), lost(r, a)) })
 		order = order[:agentsMost]
 	}
 	var all []Mark
 	var names []string
-	for i, k := range order {
+	for _, k := range order {
 		name := agentName(r, k)
 		if slices.Contains(names, name) {
 			name = fmt.Sprintf("%s, part %d", name, k+1)
 		}
-		m := styled(i, name, rates(over, func(p *result.Point) float64 {
+		m := stepped(0, name, rates(over, func(p *result.Point) float64 {
 			if k >= len(p.ByPart) || p.ByPart[k] == nil {
 				return math.NaN()
 			}
 			return float64(*p.ByPart[k])
 		}))
-		if m.Of = name; n > linesMax { // each has a plot of its own
-			m.Ink, m.Dash = lineInk(0), 0
-		}
+		m.Of = name
 		all, names = append(all, m), append(names, name)
 	}
-	v.lines("requests/s", shortRate, "No agent completed anything.", all...)
-	if n > linesMax {
-		v.Legend = nil
-	}
-	return v.divide(names, alone)
+	v.lines("requests/s", "", "No agent completed anything.", all...)
+	v.Legend = nil
+	return v.dividedAmong(names, alone)
 }
 
 func agentName(r *result.Result, k int) string {
-	if k < len(r.Fleet.Agents) {
+	if r.Fleet != nil && k < len(r.Fleet.Agents) {
 		return format.Clip(format.PlainLine(r.Fleet.Agents[k].Name), 40)
 	}
 	return fmt.Sprintf("part %d", k+1)
@@ -319,7 +348,7 @@ func agentName(r *result.Result, k int) string {
 
 // lost is 1 of an agent that was lost.
 func lost(r *result.Result, k int) int {
-	if k < len(r.Fleet.Agents) && r.Fleet.Agents[k].Lost != "" {
+	if r.Fleet != nil && k < len(r.Fleet.Agents) && r.Fleet.Agents[k].Lost != "" {
 		return 1
 	}
 	return 0

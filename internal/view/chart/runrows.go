@@ -9,7 +9,7 @@ import (
 
 	"dyno/internal/result"
 	"dyno/internal/view/format"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 )
 
 // statusView is how many responses had each code.
@@ -20,7 +20,8 @@ func statusView(r *result.Result) View {
 		sum += n
 	}
 	v := View{Name: "status", Title: "Status codes", Unit: "responses in the window, logarithmic",
-		Foot: []string{fmt.Sprintf("n = %s", format.Plural(sum, "response"))}}
+		Foot:    []string{fmt.Sprintf("n = %s", format.Plural(sum, "response"))},
+		Section: "answers"}
 	if sum == 0 {
 		v.Empty = "There was no response."
 		return v
@@ -35,9 +36,9 @@ func statusView(r *result.Result) View {
 			format.Percent(100*n/float64(sum)))})
 		v.Marks = append(v.Marks, bar(code, i, 0.5, n, cmp.Or(inks[code[0]], "c7")))
 	}
-	v.X = Axis{Low: 0.5, High: most, Log: true, Label: "responses", Text: shortRate}
+	v.X = Axis{Low: 0.5, High: most, Log: true, Label: "responses"}
 	for t := 1.0; t <= most; t *= 100 {
-		v.X.Ticks = append(v.X.Ticks, t)
+		v.X.Ticks = append(v.X.Ticks, Tick{t, format.Exact3(t)})
 	}
 	return v
 }
@@ -56,7 +57,8 @@ func routesView(r *result.Result) View {
 		func(x result.Route) bool { return x.Completed == 0 || x.P99 <= 0 })
 	slices.SortStableFunc(timed, func(a, b result.Route) int { return cmp.Compare(b.P99, a.P99) })
 	v := View{Name: "routes", Title: "Routes", Unit: "latency, logarithmic: from p50 to p99, dot p90",
-		Foot: []string{fmt.Sprintf("n = %s", format.Plural(int64(len(r.Routes)), "route")), oneRun}}
+		Foot:    []string{fmt.Sprintf("n = %s", format.Plural(int64(len(r.Routes)), "route")), oneRun},
+		Section: "routes-all"}
 	if len(timed) == 0 {
 		v.Empty = "No route has a completed request."
 		return v
@@ -76,7 +78,7 @@ func routesView(r *result.Result) View {
 			Mark{Kind: Dot, Name: "p90", Ink: "c1", Width: 4, Shape: Ring, Points: []Point{{X: x.P90,
 				Y: y}}})
 	}
-	v.X = logarithmic(values, 1.2, 8, "latency", shortDuration)
+	v.X = logarithmic(values, 1.2, 8, "latency", "µs")
 	return v
 }
 
@@ -86,7 +88,7 @@ func cpuView(r *result.Result) View {
 		Unit:   "µs of CPU for each completed request",
 		Legend: []Key{{Name: "user", Ink: "a1", Kind: Rect}, {Name: "system", Ink: "a2", Kind: Rect}},
 		Foot: []string{fmt.Sprintf("n = %s or tree", format.Plural(int64(len(r.Server.Processes)),
-			"process")), oneRun}}
+			"process")), oneRun}, Section: "server-all"}
 	high := 0.0
 	for i, u := range r.Server.Processes {
 		name := cmp.Or(format.PlainLine(u.Name), "all")
@@ -102,7 +104,7 @@ func cpuView(r *result.Result) View {
 	if high == 0 {
 		v.Empty = "This machine does not tell what CPU time the server took."
 	}
-	v.X = linear(high, "CPU per request", shortDuration)
+	v.X = linear(high, "CPU per request", "µs")
 	return v
 }
 
@@ -115,11 +117,11 @@ func known(v float64) float64 {
 }
 
 // phasesView is each distribution of a run: its range, its middle and its tail.
-func phasesView(p page.RunPayload) View {
+func phasesView(p payload.Run) View {
 	v := View{Name: "phases", Title: "Phases",
 		Unit: "time, logarithmic: thin from least to most, thick from p50 to p99, dot p50",
 		Foot: []string{fmt.Sprintf("n = %s", format.Plural(p.Result.Requests.Completed, "request")),
-			oneRun}}
+			oneRun}, Section: "latencies"}
 	var values []float64
 	for _, d := range p.Distributions() {
 		if d.Max <= 0 {
@@ -141,6 +143,6 @@ func phasesView(p page.RunPayload) View {
 	if len(v.Rows) == 0 {
 		v.Empty = "Nothing was timed: nothing completed and no connection was opened."
 	}
-	v.X = logarithmic(values, 1.2, 9, "time", shortDuration)
+	v.X = logarithmic(values, 1.2, 9, "time", "µs")
 	return v
 }

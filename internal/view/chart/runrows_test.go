@@ -5,7 +5,7 @@ import (
 
 	"dyno/internal/result"
 	"dyno/internal/result/durations"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 )
 
 // What is only known to be longer is over it: in routes, and in phases.
@@ -18,7 +18,7 @@ func TestRowsOfUnanswered(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	p := page.RunPayload{Result: &result.Result{Latency: &result.Distribution{Count: 96, P50: 1000, P99: 2e6, Max: 2e6, Over: over}}}
+	p := payload.Run{Result: &result.Result{Latency: &result.Distribution{Count: 96, P50: 1000, P99: 2e6, Max: 2e6, Over: over}}}
 	if got := phasesView(p).Rows[0].Says; got != "p50 1.00 ms, p99 over 2.00 s" {
 		t.Errorf("%q", got)
 	}

@@ -1,27 +1,25 @@
-// Package chart draws the views of the page as pictures, SVG or PNG, without a browser.
+// Package chart makes every figure: of a run, a search, a sweep, an experiment, a history.
 //
-// A View is values only: axes, marks and texts. It is made from the payload that feeds the page
-// (packages page, report and labanswer), so a picture and the page show the same figures. What a
-// view's name, title and unit are is what the page has as the figure's id, title and unit.
-//
-// Write draws a View on gonum's vector canvas (gonum.org/v1/plot/vg), which writes SVG and PNG from
-// the same calls. Its package plot is not used: that cannot draw rows with a verdict at their side.
+// A View is values only: axes, marks and texts. It is made from a payload. Package drawing draws it
+// as SVG or PNG, and the page, which has it as JSON (Set), with web/src/draw.ts, so a picture and
+// the page show the same figures.
 //
 //	axes.go         ticks and scales of axes
 //	capacity.go     views of a search and of a sweep
-//	draw.go         draws a View: SVG, PNG
-//	experiment.go   views of an experiment: forest, spectrum, shift, cost
+//	experiment.go   views of an experiment: spectrum, shift, cost
 //	flames.go       flame graphs of an experiment's profiles
+//	forest.go       forest plots: ratios to baselines, with intervals
 //	halfnormal.go   the half-normal plot of a screening
+//	json.go         views as the page has them
 //	latency.go      views of a run's latencies: spectrum, heat map
 //	multiples.go    small plots in place of one with too many lines
-//	overload.go     views of an experiment over rates and time: ladder, bend, trials, warm-up
-//	past.go         views of an experiment's earlier runs
+//	overload.go     views of an experiment over rates: ladder, bend
+//	past.go         figures from run to run: earlier runs, series of results
 //	published.go    published ratios beside ours
 //	readings.go     readings of servers and machine while they were loaded
 //	run.go          views of a run over time: throughput, percentiles, errors, agents
 //	runrows.go      views of a run as rows: status codes, routes, CPU, phases
-//	theme.go        colours and fonts
+//	trials.go       each trial: its figure, the machine meanwhile, its warm-up
 //	view.go         a View: axes, marks, texts
 package chart
 
@@ -31,40 +29,67 @@ import (
 	"strings"
 )
 
-// A View is one picture before it is drawn.
+// A View is one picture before it is drawn. It is a value: Go draws it as SVG or PNG, and the page
+// has it as JSON and draws that, in web/src/draw.ts.
 type View struct {
-	Name   string   // how it is asked for: "heat", "spectrum"
-	Title  string   // what it shows, or what it says
-	About  string   // what was loaded, and how
-	Unit   string   // of the axes
-	Legend []Key    // of the marks
-	X, Y   Axis     // Y is not used if there are Rows
-	Rows   []Row    // of a plot that has rows instead of an axis, from the top
-	Marks  []Mark   // in the order in which they are drawn
-	Panels []Panel  // small plots in place of one with too many lines; X and Y are not used then
-	Height float64  // of the field in px; 0: as the width asks for
-	Foot   []string // n, what intervals are, notes
-	Empty  string   // why there is nothing to draw; "": there is
+	Name    string   `json:"name"`              // how it is asked for; "": only the page has it
+	Title   string   `json:"title"`             // what it shows, or what it says
+	About   string   `json:"-"`                 // what was loaded, and how
+	Unit    string   `json:"unit"`              // of the axes
+	Summary string   `json:"summary,omitempty"` // what it shows, for those who do not see it
+	Legend  []Key    `json:"legend,omitempty"`  // of the marks
+	X       Axis     `json:"x"`
+	Y       Axis     `json:"y"`                // not used if there are Rows
+	Rows    []Row    `json:"rows,omitempty"`   // of a plot that has rows, from the top
+	Marks   []Mark   `json:"marks,omitempty"`  // in the order in which they are drawn
+	Panels  []Panel  `json:"panels,omitempty"` // small plots in place of one with X and Y
+	Height  float64  `json:"height,omitempty"` // of the field in px; 0: as the width asks for
+	Foot    []string `json:"foot,omitempty"`   // n, what intervals are, notes
+	Empty   string   `json:"empty,omitempty"`  // why there is nothing to draw; "": there is
+
+	Section string   `json:"section,omitempty"` // of the page; "": the page does not draw it
+	Figure  string   `json:"figure,omitempty"`  // of the page: readers choose one of its views
+	Choice  []Choice `json:"choice,omitempty"`  // by which they choose this one
+	Level   string   `json:"level,omitempty"`   // of the load: readers can leave it out
+	Cursor  bool     `json:"cursor,omitempty"`  // X is the time of a load: such plots share a cursor
+}
+
+// A Choice is a value of something that readers of the page choose.
+type Choice struct {
+	Of    string `json:"of"` // "measure"
+	Name  string `json:"name"`
+	Label string `json:"label,omitempty"` // "": the name
 }
 
 // A Panel is one of several small plots of a view.
 type Panel struct {
-	Title string
-	X, Y  Axis
-	Marks []Mark
+	Title string `json:"title"`
+	Of    string `json:"of,omitempty"` // the variant that it is of
+	X     Axis   `json:"x"`
+	Y     Axis   `json:"y"`
+	Marks []Mark `json:"marks"`
 }
 
 // An Axis is the values from Low to High.
 type Axis struct {
-	Low, High float64
-	Log       bool
-	Label     string
-	Ticks     []float64
-	Text      func(float64) string // how a tick is written
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Log   bool    `json:"log,omitempty"`
+	Label string  `json:"label,omitempty"`
+	Ticks []Tick  `json:"ticks"`
+	Unit  string  `json:"unit,omitempty"`  // of values: see Amount
+	Other *Axis   `json:"other,omitempty"` // that readers of the page can have in its place
+	Name  string  `json:"name,omitempty"`  // by which they choose one of the two
 }
 
-// at is the place of v between Low, 0, and High, 1. What lies outside is put at the end.
-func (a Axis) at(v float64) float64 {
+// A Tick is a value of an axis, and how it is written.
+type Tick struct {
+	At   float64 `json:"at"`
+	Text string  `json:"text"`
+}
+
+// At is the place of v between Low, 0, and High, 1. What lies outside is put at the end.
+func (a Axis) At(v float64) float64 {
 	low, high := a.Low, a.High
 	if a.Log {
 		low, high, v = math.Log(low), math.Log(high), math.Log(v)
@@ -75,37 +100,49 @@ func (a Axis) at(v float64) float64 {
 	return min(max((v-low)/(high-low), 0), 1)
 }
 
-// A Row is a line of a plot that has rows: what is at its left and at its right.
+// A Row is a line of a plot that has rows: what is at its left and at its right. A wide page has
+// Below, Value and Note at places of their own; a narrow one has Label and Short above the marks.
 type Row struct {
-	Label, Says string
-	Ink         string // of what it says; "": that of text
-	Head        bool   // a heading of the rows below
+	Label string `json:"label"`
+	Below string `json:"below,omitempty"` // the label, smaller
+	Value string `json:"value,omitempty"` // between label and field
+	Says  string `json:"says,omitempty"`
+	Short string `json:"short,omitempty"` // of what it says; "": all of it
+	Note  string `json:"note,omitempty"`  // after what it says
+	Ink   string `json:"ink,omitempty"`   // of what it says; "": that of text
+	Head  bool   `json:"head,omitempty"`  // a heading of the rows below
+	Of    string `json:"of,omitempty"`    // the variant that it is of
 }
 
+// Said is what stands at the right of a row.
+func (r Row) Said() string { return joined(", ", r.Says, r.Note) }
+
 // A Kind is how a mark is drawn.
-type Kind int
+type Kind string
 
 // The kinds of marks.
 const (
-	Line    Kind = iota // through the points; a point that is not a number breaks it
-	Rect                // between each two points, which are opposite corners
-	Dot                 // at each point
-	Area                // between the line of X, Y and that of X, Low
-	Caption             // Name, within two opposite corners; nothing where there is no room
-	Text                // the mark's name, beside each point
+	Line    Kind = ""        // through the points; a point that is not a number breaks it
+	Steps   Kind = "steps"   // one value, Y, from Low to X; lines from one to the next if they touch
+	Rect    Kind = "rect"    // between each two points, which are opposite corners
+	Dot     Kind = "dot"     // at each point
+	Area    Kind = "area"    // between the line of X, Y and that of X, Low
+	Caption Kind = "caption" // Name, within two opposite corners; nothing where there is no room
+	Text    Kind = "text"    // the mark's name, beside each point
+	Rule    Kind = "rule"    // from the top of the field to its bottom, at each X
 )
 
 // A Shape is that of a dot.
-type Shape int
+type Shape string
 
 // The shapes of dots.
 const (
-	Circle Shape = iota
-	Ring
-	Square
-	Triangle
-	Cross
-	Diamond
+	Circle   Shape = ""
+	Ring     Shape = "ring"
+	Square   Shape = "square"
+	Triangle Shape = "triangle"
+	Cross    Shape = "cross"
+	Diamond  Shape = "diamond"
 )
 
 // A Point is where a mark is: values of the axes, or the number of a row.
@@ -116,21 +153,26 @@ type Mark struct {
 	Kind   Kind
 	Name   string // of what it shows, as the legend has it
 	Of     string // the line or variant that it belongs to, see divide; "": all
+	Part   string // by which readers of the page can leave it out: "trials"
+	Says   string // for readers of the page who point at it
 	Points []Point
-	Ink    string  // a colour of the style sheet: "c1", "good"
-	Alpha  float64 // 0 is 1
-	Width  float64 // of a line in px; the radius of a dot
-	Dash   int     // of a line: the number of its pattern
-	Shape  Shape   // of a dot
-	Left   bool    // of a text: it ends at the left of the point
+	Each   []string // likewise, of each point
+	Ink    string   // a colour of the style sheet: "c1", "good"
+	Alpha  float64  // 0 is 1
+	Width  float64  // of a line in px; the radius of a dot
+	Dash   int      // of a line: the number of its pattern
+	Shape  Shape    // of a dot
+	Left   bool     // of a text: it ends at the left of the point
 }
 
 // A Key is an entry of the legend.
 type Key struct {
-	Name, Ink string
-	Dash      int
-	Kind      Kind
-	Shape     Shape
+	Name  string `json:"name"`
+	Of    string `json:"of,omitempty"` // the variant that it is of
+	Ink   string `json:"ink"`
+	Dash  int    `json:"dash,omitempty"`
+	Kind  Kind   `json:"kind,omitempty"`
+	Shape Shape  `json:"shape,omitempty"`
 }
 
 // Find returns the view of that name; if name is "", the first that shows something. Its error
@@ -146,7 +188,9 @@ func Find(views []View, name string) (View, error) {
 		if v.Name == name || name == "" {
 			return v, nil
 		}
-		names = append(names, v.Name)
+		if v.Name != "" {
+			names = append(names, v.Name)
+		}
 	}
 	const most = 20
 	more := ""

@@ -23,7 +23,7 @@ func TestFormatsOfThePage(t *testing.T) {
 	}
 	shown := map[string]func(float64) string{"count": func(f float64) string { return Count(int64(f)) },
 		"digits3": Digits3, "rate": Exact3, "duration": Micros, "bytes": Size, "percent": Percent}
-	for name, f := range map[string]func(float64) string{"ratioAlone": RatioAlone, "inPercent": InPercent,
+	for name, f := range map[string]func(float64) string{"ratioAlone": RatioAlone,
 		"byPercent": ByPercent, "finePercent": FinePercent, "bothWays": BothWays,
 		"fourDigits": func(f float64) string { return SignificantDigits(f, 4) }} {
 		shown[name] = f

@@ -37,7 +37,7 @@ func TestTenVariants(t *testing.T) {
 	}
 	tab := chromium.OpenPage(t, html)
 	tab.OpenSections()
-	for _, id := range []string{"spectrum-l0", "warmup-l0", "shift-l0"} {
+	for _, id := range []string{"spectrum-1", "warmup-1", "shift-1"} {
 		plots := pagetest.Evaluate[int](tab, fmt.Sprintf(`document.querySelectorAll("#%s [role=img] svg").length`, id))
 		if plots < 9 {
 			t.Errorf("%s: %d plots for ten variants", id, plots)
@@ -74,9 +74,9 @@ func TestFirstScreenOfExperiment(t *testing.T) {
 		}
 	}
 	// The other measures are a click away, and the address says which is shown.
-	pagetest.Evaluate[chromedp.Void](tab, `{ const e = document.querySelector(".tabs select"); e.value = "1";
+	pagetest.Evaluate[chromedp.Void](tab, `{ const e = document.querySelector("#decide select"); e.value = "1";
 		e.dispatchEvent(new Event("change")) }`)
-	tab.WaitUntil(`location.hash.includes("decide.of=1")`)
+	tab.WaitUntil(`location.hash.includes("decide.measure=1")`)
 	second, _ := lookup(data, "answer.groups.1.name")
 	if title := tab.ElementText("#decide h3"); !strings.HasPrefix(title, second.(string)) {
 		t.Errorf("the second measure is %q, and %q is drawn", second, title)

@@ -74,7 +74,7 @@ func TestHalfNormalPlot(t *testing.T) {
 		html, data := experimentHTML(t, screenedStory(t).folderOfRounds(t, rounds))
 		tab := chromium.OpenPage(t, html)
 		tab.OpenSections()
-		shown := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#half-normal-l0 [role=img] svg text")].map((e) => e.textContent)`)
+		shown := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#half-normal-1 [role=img] svg text")].map((e) => e.textContent)`)
 		for _, name := range []string{"access_log=off", "sendfile=off", "cache=on", "access_log=off and directio=4m, or 3 more"} {
 			if !slices.Contains(shown, name) {
 				t.Errorf("%d rounds: %s is not labelled: %q", rounds, name, shown)
@@ -89,12 +89,12 @@ func TestHalfNormalPlot(t *testing.T) {
 			t.Errorf("an axis has no label: %q", shown)
 		}
 		marks := func(what string) int {
-			return pagetest.Evaluate[int](tab, fmt.Sprintf(`document.querySelectorAll('#half-normal-l0 [role=img] svg %s').length`, what))
+			return pagetest.Evaluate[int](tab, fmt.Sprintf(`document.querySelectorAll('#half-normal-1 [role=img] svg %s').length`, what))
 		}
-		if n := marks("circle"); n != 15 {
+		if n := marks("[data-mark=dot] circle"); n != 15 {
 			t.Errorf("%d points, want those of 8 settings and 7 of two together", n)
 		}
-		if n := marks(`g[aria-label="rule"] line`); n != 2 {
+		if n := marks(`[data-mark=rule] path`); n != 2 {
 			t.Errorf("%d margins of error are drawn", n)
 		}
 		inPlace(t, tab, "screened")

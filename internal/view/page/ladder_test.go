@@ -29,15 +29,15 @@ func TestLadders(t *testing.T) {
 	}
 	tab := chromium.OpenPage(t, html)
 	tab.OpenSections()
-	for _, id := range []string{"ladder-0", "ladder-1", "bend-0", "bend-1"} {
+	for _, id := range []string{"ladder-1", "ladder-2", "bend-1", "bend-2"} {
 		if n := pagetest.Evaluate[int](tab, fmt.Sprintf(`document.querySelectorAll("#%s .plot svg path").length`, id)); n < 3 {
 			t.Errorf("%s: %d curves", id, n)
 		}
 	}
 	inPlace(t, tab, "load")
-	pagetest.Evaluate[bool](tab, `(() => { const e = document.querySelector("#ladder-0 select"); e.value = "p99";
+	pagetest.Evaluate[bool](tab, `(() => { const e = document.querySelector("#ladder-1 select"); e.value = "p99";
 		e.dispatchEvent(new Event("change")); return true; })()`)
-	tab.WaitUntil(`location.hash.includes("ladder-0.measure=p99")`)
+	tab.WaitUntil(`location.hash.includes("ladder-1.measure=p99")`)
 	tab.ShowTables()
 	shown := tab.NumbersByPath()
 	checkNumbers(t, shown, data)

@@ -2,33 +2,25 @@
 // nothing else. It works from a disk, without a network, and shows what others wrote (names, URLs,
 // what a server answered) as text and never as markup.
 //
-// The division of labour: Go knows what the numbers mean. It decodes histograms, judges, and makes
-// every sentence, in packages report and labreport, once for terminal, Markdown and page. The
-// TypeScript in web draws what it is given; it computes nothing but places on the screen.
-// Observable Plot makes SVG, so export, print and screen readers use the picture itself.
+// The division of labour: Go knows what the numbers mean. Package payload decodes and computes,
+// report and labreport make every sentence, chart every figure, once for terminal, Markdown, dyno
+// chart and page. The TypeScript in web draws the figures' values and makes tables; it computes
+// nothing but places on the screen.
 //
 // Script and data are compressed in the file, because most of a page is numbers. A short script
-// unpacks them. The answer stands in the HTML itself, so it is seen at once, and without scripts.
+// unpacks them. The answer and the figures of the first screen stand in the HTML itself, so they
+// are seen at once, and without scripts: on paper, and in a picture that a program takes.
 //
 // npm builds web into dist, which is embedded. Without it everything compiles, and what needs the
 // page says how to build it.
 //
-//	capacity.go     payload of a search or a sweep
-//	column.go       numbers of a column as JSON
-//	conditions.go   under which conditions trials were made, and where they differ
-//	experiment.go   payload of an experiment
-//	flames.go       flame graphs of profiles
-//	ladder.go       levels that differ in their rate alone, and the law of them
 //	page.go         the HTML file: template, script, data, policy
-//	panels.go       what the sampler saw of machine and processes
-//	past.go         the history of a configuration
-//	run.go          payload of a run
-//	spectra.go      percentile curves of an experiment, with bands
-//	trials.go       each trial: start, warm-up, seconds
+//	results.go      the pages of a run, a search, a sweep and an experiment
 package page
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -39,7 +31,11 @@ import (
 	"html"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
+
+	"dyno/internal/view/chart"
+	"dyno/internal/view/drawing"
 )
 
 //go:embed all:dist
@@ -74,6 +70,35 @@ type document struct {
 	title   string
 	summary string // the answer: there before the script runs, and without it
 	payload any    // as JSON: its kind says how to show it
+	views   []chart.View
+}
+
+// drawnMost is how many figures stand in the HTML itself, and drawnWidth how wide they are.
+const (
+	drawnMost  = 3
+	drawnWidth = 520
+)
+
+// drawn are the figures of the first screen as HTML: those of the section of the first that shows
+// something, of each the view that readers see first.
+func (d document) drawn() (string, error) {
+	var all strings.Builder
+	section, had := "", []string{}
+	for _, v := range d.views {
+		name := cmp.Or(v.Figure, v.Name)
+		if section = cmp.Or(section, v.Section); v.Empty != "" || v.Section != section ||
+			slices.Contains(had, name) || len(had) == drawnMost {
+			continue
+		}
+		had, v.About = append(had, name), "" // the title of the page says it
+		all.WriteString("<figure>")
+		o := drawing.Options{Form: drawing.SVG, Paged: true, Width: drawnWidth}
+		if err := drawing.Write(&all, v, o); err != nil {
+			return "", fmt.Errorf("drawing %s: %w", name, err)
+		}
+		all.WriteString("</figure>\n")
+	}
+	return all.String(), nil
 }
 
 // loader unpacks the page's script and data and runs the script. What it makes is an inline script,
@@ -130,6 +155,10 @@ func (d document) writeHTML(w io.Writer) error {
 	if err = errors.Join(err, more); err != nil {
 		return fmt.Errorf("packing the page: %w", err)
 	}
+	drawn, err := d.drawn()
+	if err != nil {
+		return err
+	}
 	policy := fmt.Sprintf("default-src 'none'; script-src %s %s; style-src %s; img-src data: blob:; "+
 		"base-uri 'none'; form-action 'none'", policyHash(loader), policyHash(js), policyHash(css))
 	_, err = fmt.Fprintf(w, `<!doctype html>
@@ -146,14 +175,15 @@ func (d document) writeHTML(w io.Writer) error {
 <body>
 <header><h1>%s</h1></header>
 <p class="sentence" id="waiting">%s</p>
-<noscript><p>The pictures need JavaScript, which is part of this file.</p></noscript>
+<div class="drawn">%s</div>
+<noscript><p>The rest needs JavaScript, which is part of this file.</p></noscript>
 <script type="application/gzip" id="packed-data">%s</script>
 <script type="application/gzip" id="packed-script">%s</script>
 <script>%s</script>
 </body>
 </html>
 `, policy, html.EscapeString(d.title), css, html.EscapeString(d.title),
-		html.EscapeString(d.summary), packedData, packedScript, loader)
+		html.EscapeString(d.summary), drawn, packedData, packedScript, loader)
 	return err
 }
 

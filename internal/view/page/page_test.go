@@ -80,8 +80,8 @@ func TestBundleSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Size() > 432_000 { // with the form of two servers; a library in place of its parts adds far more
-		t.Errorf("the script has %d bytes: leave out what is not drawn with (web/plot.mjs, web/d3.mjs)", info.Size())
+	if info.Size() > 140_000 { // a library that draws adds far more
+		t.Errorf("the script has %d bytes: leave out what is not used", info.Size())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"dyno/internal/view/page/pagetest"
+	"dyno/internal/view/payload"
 )
 
 // pastFolder has so many runs of the experiment in dir as they would have been before it: of the
@@ -100,14 +101,14 @@ func TestPast(t *testing.T) {
 	}
 	tab := chromium.OpenPage(t, html)
 	tab.OpenSections()
-	if n := strings.Count(tab.ElementText("#past-l0 [role=img] svg"), "worse"); n != 1 {
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll("#past-1 [role=img] [data-name=change] path").length`); n != 1 {
 		t.Errorf("%d changes are drawn, and all arms have the same", n)
 	}
 	inPlace(t, tab, "past")
 	if text := tab.ElementText("#past-diff"); !strings.Contains(text, "0.0.6") {
 		t.Errorf("what differs from the run before is %q", text)
 	}
-	pagetest.Evaluate[bool](tab, `(location.hash = "past.with=1&past-l0.along=time&past-l1.from=zero", true)`)
+	pagetest.Evaluate[bool](tab, `(location.hash = "past.with=1&past-1.along=time&past-2.from=zero", true)`)
 	tab.WaitUntil(`document.querySelector("#past-diff").textContent.includes("0.0.0")`)
 	tab.ShowTables()
 	shown := tab.NumbersByPath()
@@ -150,12 +151,12 @@ func TestPastIsBounded(t *testing.T) {
 		one.Started = r.Started.AddDate(0, 0, i-200)
 		earlier = append(earlier, &one)
 	}
-	p := PastOf(r, earlier)
+	p := payload.PastOf(r, earlier)
 	b, err := json.Marshal(p)
-	if err != nil || len(b) > pastRoom+50_000 || p.LeftOut != 201-pastMost || len(p.Runs) != pastMost {
+	if err != nil || len(b) > 350_000 || p.LeftOut != 141 || len(p.Runs) != 60 {
 		t.Errorf("%d bytes, %d runs, %d left out, %v", len(b), len(p.Runs), p.LeftOut, err)
 	}
-	if PastOf(r, nil) != nil {
+	if payload.PastOf(r, nil) != nil {
 		t.Error("an experiment without earlier runs has a past")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dyno/internal/result"
+	"dyno/internal/view/payload"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -152,7 +153,7 @@ func FuzzRun(f *testing.F) {
 		if err != nil {
 			return
 		}
-		data, err := json.Marshal(OfRun(r))
+		data, err := json.Marshal(payload.OfRun(r))
 		if err != nil {
 			t.Fatal(err)
 		}

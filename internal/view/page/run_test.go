@@ -59,7 +59,7 @@ func TestAgents(t *testing.T) {
 	} {
 		tab := chromium.OpenPage(t, runPage(t, want.r))
 		tab.OpenSections()
-		names := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll('#agents [role=img] svg [aria-label=text] text')]
+		names := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll('#agents [role=img] svg text[font-weight=bold]')]
 			.map((e) => e.textContent)`)
 		if len(names) != want.drawn || !strings.HasPrefix(names[0], want.first) {
 			t.Errorf("%s: drawn are %q", name, names)

@@ -29,14 +29,14 @@ func TestUnreliableIsDrawn(t *testing.T) {
 			if strings.Contains(text, "but unreliable") != spoiled || strings.Contains(text, "maybe") {
 				t.Errorf("at %d, spoiled %v: %s", width, spoiled, text)
 			}
-			const filled = `[...document.querySelectorAll("#decide .plot [aria-label=dot] circle")]
+			const filled = `[...document.querySelectorAll("#decide .plot [data-mark=dot] circle")]
 				.filter((e) => e.getAttribute("fill") !== "var(--paper)").length`
 			if n := pagetest.Evaluate[int](tab, filled); (n == 0) != spoiled {
 				t.Errorf("at %d, spoiled %v: %d dots are filled", width, spoiled, n)
 			}
 		}
 		placed(t, tab)
-		const sure = `document.querySelector('#forest-l0 [aria-label=dot] [fill="var(--bad)"]') !== null`
+		const sure = `document.querySelector('#forest-1 [data-name=ratio] [fill="var(--bad)"]') !== null`
 		if pagetest.Evaluate[bool](tab, sure) == spoiled {
 			t.Errorf("spoiled %v: in the forest plot, that the variant is worse is drawn as sure: %v", spoiled, !spoiled)
 		}

@@ -11,8 +11,9 @@ import (
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
+	"dyno/internal/view/chart"
 	"dyno/internal/view/historytext"
-	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 	"dyno/internal/view/report"
 )
 
@@ -43,14 +44,14 @@ type machine struct {
 
 // A series is the results of one configuration on one machine.
 type series struct {
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	URL       string          `json:"url"`
-	Load      string          `json:"load"`
-	Machine   string          `json:"machine"`
-	Runs      []run           `json:"runs"` // oldest first; those that have the measure
-	Changes   []page.Turn     `json:"changes"`
-	Stretches []store.Stretch `json:"stretches"`
+	ID      string         `json:"id"`
+	Name    string         `json:"name"`
+	URL     string         `json:"url"`
+	Load    string         `json:"load"`
+	Machine string         `json:"machine"`
+	Runs    []run          `json:"runs"` // oldest first; those that have the measure
+	Changes []payload.Turn `json:"changes"`
+	Figures chart.Set      `json:"figures"`
 }
 
 type run struct {
@@ -152,12 +153,18 @@ func seriesOf(h store.History) []series {
 	for _, t := range h.Series {
 		one := series{ID: t.Plan + "-" + t.Machine, Name: t.Name, URL: t.Newest.URL,
 			Load: historytext.SeriesLoad(t), Machine: report.Machine(t.Newest.Host), Runs: []run{},
-			Changes: page.TurnsOf(t), Stretches: t.Stretches()}
+			Changes: payload.TurnsOf(t)}
 		if t.Newest.Fleet != "" {
 			one.Machine = "a fleet"
 		}
+		var runs []chart.SeriesRun
 		for _, r := range t.Runs {
 			one.Runs = append(one.Runs, run{r, known[r.ID].Verdict, known[r.ID].Note})
+			runs = append(runs, chart.SeriesRun{Run: r, Verdict: known[r.ID].Verdict,
+				Note: known[r.ID].Note})
+		}
+		if len(runs) > 1 {
+			one.Figures = chart.Series("series-"+one.ID, one.Load, t, runs)
 		}
 		all = append(all, one)
 	}
@@ -191,5 +198,13 @@ func (s *Server) serveLabPast(w http.ResponseWriter, r *http.Request) {
 		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answerJSON(w, http.StatusOK, page.PastOf(record, lab.ReadEarlier(s.labs.store, record)))
+	found := payload.PastOf(record, lab.ReadEarlier(s.labs.store, record))
+	if found == nil {
+		answerJSON(w, http.StatusOK, nil)
+		return
+	}
+	answerJSON(w, http.StatusOK, struct {
+		*payload.Past
+		Figures chart.Set `json:"figures"`
+	}{found, chart.Past(record, found)})
 }

@@ -37,7 +37,10 @@ func TestHistoryOfFleets(t *testing.T) {
 	for query, want := range map[string][]string{"": {"a fleet", "this one"}, "?machine=all": {"a fleet", "this one"}, "?machine=none": {"a fleet"}} {
 		w := httptest.NewRecorder()
 		s.serveHistory(w, httptest.NewRequest("GET", "/api/history"+query, nil))
-		var p past
+		var p struct {
+			Machines []machine
+			Series   []struct{ Machine string }
+		}
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 			t.Fatalf("%v: %s", err, w.Body)
 		}

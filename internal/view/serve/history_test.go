@@ -109,7 +109,7 @@ func TestHistoryInTheBrowser(t *testing.T) {
 		t.Errorf("%d series are drawn, and one has several results", n)
 	}
 	text := tab.ElementText("#series figure")
-	for _, want := range []string{"<img src=x", "▼ worse", "0.900 times", "kernel <i>6.18</i> #nightly", "n = 20 results"} {
+	for _, want := range []string{"<img src=x", "a change: worse", "0.900 times", "kernel <i>6.18</i> #nightly", "n = 20 results"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the plot does not say %q: %s", want, text)
 		}
@@ -141,9 +141,9 @@ func TestHistoryInTheBrowser(t *testing.T) {
 	}
 	follow(tab, `#series a[href^="/results/"]`)
 	tab.AwaitFigures()
-	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin`) + "/labs/small-20/report#past-l0=table")
+	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin`) + "/labs/small-20/report#past-1=table")
 	tab.AwaitFigures()
-	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll('#past-l0 td a[href="/labs/small-03/report"]').length`); n != 1 {
+	if n := pagetest.Evaluate[int](tab, `document.querySelectorAll('#past-1 td a[href="/labs/small-03/report"]').length`); n != 1 {
 		t.Errorf("the report has %d ways to that of an earlier run", n)
 	}
 }
@@ -154,7 +154,7 @@ func historyOfLabs(t *testing.T, tab *pagetest.Tab) {
 	press(tab, "#labs details summary")
 	tab.WaitUntil(`document.querySelector("#labs figure")?.dataset.drawn === "yes"`)
 	text := tab.ElementText("#labs .past")
-	for _, want := range []string{"n = 20 runs", "one <b>", "▼ worse", "0.19", "the one shown"} {
+	for _, want := range []string{"n = 20 runs", "one <b>", "a change: worse", "0.19", "the one shown"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the past of the experiments does not say %q: %s", want, text)
 		}
@@ -170,7 +170,7 @@ func clickRun(tab *pagetest.Tab, figure string, run int) string {
 		let path = "";
 		HTMLAnchorElement.prototype.click = function () { path = this.pathname; };
 		const plot = %s.querySelector("[role=img] svg");
-		const dots = [...plot.querySelectorAll("g[aria-label=dot] > *")].filter((e) => e.querySelector("title"));
+		const dots = [...plot.querySelectorAll("g[data-mark=dot] > *")].filter((e) => e.querySelector("title"));
 		const at = dots[%d].getBoundingClientRect();
 		plot.dispatchEvent(new MouseEvent("click", { clientX: at.left + at.width / 2, clientY: at.top + at.height / 2, bubbles: true }));
 		return path; })()`, figure, run))

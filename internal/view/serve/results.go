@@ -25,6 +25,7 @@ import (
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 	"dyno/internal/view/report"
 )
 
@@ -208,7 +209,7 @@ func (s *Server) serveResultReport(w http.ResponseWriter, r *http.Request) {
 		return func(to io.Writer) error { return write(to, found) }
 	}
 	shown := func(to io.Writer) error {
-		p := page.OfRun(found)
+		p := payload.OfRun(found)
 		p.Answer = s.answeredRun(found, id).Answer
 		return page.WriteRun(to, p)
 	}

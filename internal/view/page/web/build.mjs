@@ -23,7 +23,6 @@ await build(
         outdir: "../dist",
         bundle: true,
         minify: true,
-        alias: { "@observablehq/plot": "./plot.mjs", d3: "./d3.mjs" },
         logOverride: { "import-is-undefined": "error" },
         format: "iife",
         target: "es2022",

@@ -2,20 +2,14 @@
 // there. The arrow keys move it too.
 
 import { svg } from "./dom";
-
-interface Scale {
-  apply(v: number): number;
-  invert(v: number): number;
-}
+import type { Plot } from "./draw";
 
 interface Member {
   element: HTMLElement;
-  plot: SVGSVGElement;
-  x: Scale;
+  plots: { plot: Plot; rule: SVGLineElement }[];
   times: number[];
   read: (i: number) => string;
   readout: HTMLElement;
-  rule: SVGLineElement;
 }
 
 /** Cursors is a group of plots in step. */
@@ -23,24 +17,25 @@ export class Cursors {
   private members = new Map<string, Member>();
   private at: number | null = null;
 
-  /** attach joins the first plot inside element, which has a linear x scale, in the place of what had the id. An
-      element whose plot is drawn again is attached again. */
-  attach(id: string, element: HTMLElement, times: number[], read: (i: number) => string, readout: HTMLElement): void {
-    const plot = element.querySelector("svg") as (SVGSVGElement & { scale?: (name: string) => Scale }) | null;
-    const x = plot?.scale?.("x");
-    if (!plot || !x || times.length === 0) return;
-    const height = Number(plot.getAttribute("height") ?? 0);
-    const rule = svg("line", { class: "rule", y1: 0, y2: height, visibility: "hidden" });
-    plot.append(rule);
+  /** attach joins the plots inside element, in the place of what had the id. An element whose plots are drawn again is
+      attached again. */
+  attach(id: string, element: HTMLElement, plots: Plot[], times: number[], read: (i: number) => string, readout: HTMLElement): void {
+    if (plots.length === 0 || times.length === 0) return;
     element.setAttribute("tabindex", "0"); // and not the plot, which is hidden from screen readers
     const had = this.members.get(id);
-    const member = { element, plot, x, times, read, readout, rule };
+    const member: Member = { element, times, read, readout, plots: plots.map((plot) => {
+      const rule = svg("line", { class: "rule", y1: 0, y2: Number(plot.svg.getAttribute("height")), visibility: "hidden" });
+      plot.svg.append(rule);
+      return { plot, rule };
+    }) };
     this.members.set(id, member);
-    plot.addEventListener("pointermove", (e) => {
-      const shrunk = plot.getBoundingClientRect().width / Number(plot.getAttribute("width"));
-      this.move(x.invert((e.clientX - plot.getBoundingClientRect().left) / shrunk));
-    });
-    plot.addEventListener("pointerleave", () => this.move(null));
+    for (const { svg, x } of plots) {
+      svg.addEventListener("pointermove", (e) => {
+        const box = svg.getBoundingClientRect();
+        this.move(x.invert(((e.clientX - box.left) * Number(svg.getAttribute("width"))) / box.width));
+      });
+      svg.addEventListener("pointerleave", () => this.move(null));
+    }
     if (had?.element !== element) element.addEventListener("keydown", (e) => this.step(id, e));
     this.show(member);
   }
@@ -62,14 +57,13 @@ export class Cursors {
   }
 
   private show(m: Member): void {
-    m.rule.setAttribute("visibility", this.at === null ? "hidden" : "visible");
     const i = this.at === null ? -1 : nearest(m.times, this.at);
     const text = i < 0 ? "" : m.read(i);
     if (m.readout.textContent !== text) m.readout.textContent = text; // what has not changed is not read out again
-    if (i < 0) return;
-    const x = String(m.x.apply(m.times[i]));
-    m.rule.setAttribute("x1", x);
-    m.rule.setAttribute("x2", x);
+    for (const { plot, rule } of m.plots) {
+      rule.setAttribute("visibility", i < 0 ? "hidden" : "visible");
+      for (const end of i < 0 ? [] : ["x1", "x2"]) rule.setAttribute(end, String(plot.x.apply(m.times[i])));
+    }
   }
 }
 

@@ -4,9 +4,11 @@
 import { Cursors } from "./cursor";
 import { h } from "./dom";
 import { download, figureSVG, pngOf } from "./export";
-import { legend, Mark } from "./legend";
+import type { Drawn } from "./draw";
+import { legend } from "./legend";
 import * as state from "./state";
 import { csv, table, Table } from "./table";
+import type { Key } from "./view";
 
 /** A Toggle is a choice of how a figure is drawn: a key of the state and its values, the first by default. */
 export interface Toggle {
@@ -25,10 +27,10 @@ export interface FigureOptions {
   summary: string; // the plot in a sentence, for those who do not see it
   empty?: string; // why there is nothing to see; then draw is not called
   parts?: boolean; // the drawing has parts that take the keyboard, and so is no single picture
-  legend?: Mark[];
+  legend?: Key[];
   toggles?: Toggle[];
   table: () => Table;
-  draw: (width: number, choice: (key: string) => string) => SVGElement | HTMLElement;
+  draw: (width: number, choice: (key: string) => string) => SVGElement | HTMLElement | Drawn;
   cursor?: { group: Cursors; times: number[]; read: (i: number) => string }; // for plots over time
 }
 
@@ -50,18 +52,21 @@ export function figure(o: FigureOptions): HTMLElement {
       body.replaceChildren(table(o.table(), o.title));
     } else if (width > 0) {
       const within = plot.contains(document.activeElement) && document.activeElement !== plot;
-      plot.replaceChildren(o.draw(width, choice)); // what is around it stays, and with it the keyboard
+      const drawn = o.draw(width, choice);
+      describe();
+      plot.replaceChildren(drawn instanceof Element ? drawn : drawn.element); // what is around it stays, and with it the keyboard
       if (within) plot.querySelector<SVGElement>("[tabindex]")?.focus({ preventScroll: true });
       plot.setAttribute("aria-label", o.summary);
-      legends.replaceChildren(...(o.legend ? [legend(o.legend)] : []));
+      legends.replaceChildren(...(o.legend?.length ? [legend(o.legend)] : []));
       if (plot.parentNode !== body) body.replaceChildren(legends, plot, ...(o.cursor ? [readout] : []));
-      if (o.cursor) o.cursor.group.attach(o.id, plot, o.cursor.times, o.cursor.read, readout);
+      if (o.cursor && !(drawn instanceof Element)) o.cursor.group.attach(o.id, plot, drawn.plots, o.cursor.times, o.cursor.read, readout);
     } else return;
     f.dataset.drawn = "yes";
   };
 
-  const [caption, foot] = [h("p", { class: "caption" }), h("p", { class: "caption foot" })];
+  const [head, caption, foot] = [h("h3"), h("p", { class: "caption" }), h("p", { class: "caption foot" })];
   const describe = () => {
+    head.textContent = o.title;
     caption.textContent = o.unit;
     foot.textContent = [o.n, o.interval, o.note].filter((s) => s).join(" · ");
   };
@@ -71,7 +76,7 @@ export function figure(o: FigureOptions): HTMLElement {
     draw();
   });
   f.append(
-    h("figcaption", {}, h("h3", {}, o.title), ...(o.empty ? [] : [toolbar(o, f, key, choice)]), caption),
+    h("figcaption", {}, head, ...(o.empty ? [] : [toolbar(o, f, key, choice)]), caption),
     body,
     foot,
   );

@@ -54,6 +54,20 @@ export function bytes(n: number): string {
   return Math.abs(n) < 999.5 ? count(n) + " B" : inLargestUnit(sizes, n);
 }
 
+/** amount is a value in the unit of an axis, as chart.Amount of Go has it. */
+export function amount(unit: string, v: number): string {
+  if (unit === "percent") return finePercent(v / 100);
+  if (unit === "ratio") return String(Number(v.toFixed(4)));
+  if (unit === "percentile") return "p" + Number((100 - 100 / v).toFixed(7));
+  if (unit.startsWith("µs")) return duration(v) + unit.slice(2);
+  if (unit === "MB") return bytes(v * 1e6);
+  if (unit.startsWith("bytes")) return bytes(v);
+  return rate(v) + (unit ? " " + unit : "");
+}
+
+/** trimZeros takes from a number that has a unit, or none, the zeros at the end of its decimals. */
+export const trimZeros = (s: string): string => s.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
+
 /** percent is a share of 100. */
 export function percent(f: number): string {
   return digits3(f) + " %";
@@ -136,9 +150,6 @@ export function percentage(share: number, n: number): string {
   if (a > 0 && a < 1e-7) return "below 0.00001 %";
   return significant(100 * share, n) + " %";
 }
-
-/** inPercent is a share as a percentage, three digits of it. */
-export const inPercent = (share: number): string => percentage(share, 3);
 
 /** bothWays is a difference that is a share upwards, and the same factor downwards: "−33 to +49 %" of 0.49. */
 export function bothWays(share: number): string {

@@ -2,6 +2,7 @@
 // an older dyno too; what the views do not know is shown by its key.
 
 import type { Answer } from "./answer";
+import type { Figures } from "./view";
 
 /** Over is of requests that had no answer: each took longer than us. */
 export interface Over {
@@ -147,14 +148,6 @@ export interface Share {
   share: number;
 }
 
-export interface Spectrum {
-  of: string;
-  name: string;
-  count: number;
-  points: [quantile: number, us: number][];
-  why?: string;
-}
-
 /** Words are the sentences of package report. */
 export interface Words {
   what: string;
@@ -180,8 +173,5 @@ export interface Run {
   summary: string; // of the answer, as Markdown
   words: Words;
   result: Result;
-  spectra: Spectrum[];
+  figures: Figures;
 }
-
-/** oneRun is why a run's plots have no intervals. */
-export const oneRun = "one run: no interval";

@@ -1,35 +1,50 @@
-// Axes have ticks where people look for them.
+// What is drawn has its place and its words.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { clip, curveMark, extent, logTicks, percentileX, shortDuration } from "../src/chart";
+import { dash, extent } from "../src/chart";
 import { nearest } from "../src/cursor";
+import { linear, logarithmic } from "../src/live/axes";
+import { View, viewsOf, within, without } from "../src/view";
 
-test("ticks of a logarithmic axis are round, within it, and not too many", () => {
-  assert.deepEqual(logTicks(40, 6000, 8), [50, 100, 200, 500, 1000, 2000, 5000]);
-  assert.deepEqual(logTicks(40, 6000, 4), [100, 300, 1000, 3000]);
-  assert.deepEqual(logTicks(0.5, 4e7, 4), [1, 100, 1e4, 1e6]);
-  assert.deepEqual(logTicks(0, 10, 5), []);
-  for (const most of [2, 3, 5, 8]) assert.ok(logTicks(3, 5, most).length <= most);
+test("axes of a load that still runs have round ticks, in the units of package chart", () => {
+  const texts = (a: { ticks: { text: string }[] | null }) => a.ticks!.map((t) => t.text);
+  assert.deepEqual(texts(linear(0, 1050, "requests/s", "")), ["0", "200", "400", "600", "800", "1,000"]);
+  assert.deepEqual(texts(logarithmic([40, 6000], "latency", "µs")), ["100 µs", "300 µs", "1 ms", "3 ms"]);
+  assert.deepEqual(texts(logarithmic([null, 0, 100], "latency", "µs")), ["100 µs"]);
 });
 
 test("the rest of what plots are placed by", () => {
   assert.deepEqual(extent([3, null, NaN, 0, -1], false), [-1, 3]);
   assert.deepEqual(extent([3, undefined, 0, Infinity], true), [3, 3]);
   assert.equal(extent([]), null);
-  assert.equal(Math.round(percentileX(0.99)), 100);
-  assert.equal(shortDuration(10_000), "10 ms");
-  assert.equal(shortDuration(1500), "1.5 ms");
-  assert.equal(shortDuration(100), "100 µs");
-  assert.equal(clip("日本語のなまえ", 4), "日本語…");
   assert.deepEqual([-5, 1.4, 1.6, 99].map((v) => nearest([0, 1, 2, 3], v)), [0, 1, 2, 3]);
 });
 
-test("a curve has the style of a percentile where it says so, whatever its name is", () => {
-  const css = readFileSync("src/style.css", "utf8");
-  const all = [curveMark({ name: "p90" }, 1), curveMark({ name: "max", style: 2 }, 0), curveMark({ name: "p50", percentile: "p50" }, 0)];
-  assert.deepEqual(all.map((m) => m.name), ["p90", "max", "p50"]);
-  assert.deepEqual(all.map((m) => m.colour), ["var(--c2)", "var(--c3)", "var(--c2)"]);
-  for (const m of all) assert.ok(css.includes(m.colour.slice("var(".length, -1) + ":"), m.colour);
+test("the dashes of lines are those of package chart", () => {
+  const go = /var dashes = \[\]\[\]float64\{([\s\S]*?)\}\n\n/.exec(readFileSync("../../drawing/draw.go", "utf8"))![1];
+  const theirs = [...go.matchAll(/nil|\{([\d, ]+)\}/g)].map((m) => (m[1] ?? "").replaceAll(",", ""));
+  assert.equal(theirs.length, 8);
+  assert.deepEqual(theirs, theirs.map((_, i) => dash(i)));
+});
+
+const axis = { low: 0, high: 10, ticks: [] };
+const view: View = {
+  name: "one", title: "", unit: "", x: axis, y: axis, legend: [{ name: "a", of: "a", ink: "c1" }, { name: "b", of: "b", ink: "c2" }],
+  rows: [{ label: "a", of: "a" }, { label: "b", of: "b" }], marks: [{ of: "a", x: [1, 11], y: [0, 0] }, { of: "b", x: [2, 12], y: [1, 1.3], low: [5, 6] }],
+};
+
+test("what is left out takes its row with it, and an axis that ends early what is beyond", () => {
+  const left = without(view, (variant) => variant === "a");
+  assert.deepEqual([left.legend!.length, left.rows!.length, left.marks!.length], [1, 1, 1]);
+  assert.deepEqual(left.marks![0].y.map((y) => Math.round(10 * y!)), [0, 3]);
+  assert.deepEqual(without(view, () => false).marks, view.marks);
+  assert.deepEqual(within(view).marks!.map((m) => m.x), [[1], [2]]);
+  assert.deepEqual(within(view).marks![1].low, [5]);
+});
+
+test("marks have the columns of the data", () => {
+  const [v] = viewsOf({ columns: [[1, 2], [3, null], ["first", "second"]], views: [{ ...view, marks: [{ x: 0, y: 1, low: 0, each: 2 }] as never }] });
+  assert.deepEqual(v.marks, [{ x: [1, 2], y: [3, null], low: [1, 2], each: ["first", "second"] }]);
 });

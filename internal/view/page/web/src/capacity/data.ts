@@ -1,6 +1,7 @@
 // The keys of dyno.find/1 and dyno.sweep/1 that the views read.
 
 import type { Words } from "../result";
+import type { Figures } from "../view";
 
 export interface Judged {
   expr: string;
@@ -63,18 +64,9 @@ export interface Curve {
   [key: string]: unknown;
 }
 
-export interface Band {
-  n: number;
-  x_per_s: number;
-  low_per_s?: number;
-  high_per_s?: number;
-}
-
 export interface Capacity {
   words: Words;
   search?: Search;
-  limits?: { value: number; unit?: string }[];
   curve?: Curve;
-  band?: Band[];
-  counts: string; // what the rate counts: requests or iterations
+  figures: Figures;
 }

@@ -5,10 +5,13 @@ import * as format from "../format";
 import { banner, copyable, list, more, page } from "../layout";
 import type { Words } from "../result";
 import { facts, table } from "../table";
+import type { Table } from "../table";
 import { tile } from "../run/verdict";
 import type { Capacity, Search } from "./data";
-import { pointsTable, response, throughput } from "./sweep";
-import { objectives, probesTable, trace } from "./search";
+import { viewsOf } from "../view";
+import { viewFigure } from "../viewfigure";
+import { points } from "./sweep";
+import { probes } from "./search";
 
 /** show fills the document with whichever of the two the payload has. */
 export function show(p: Capacity): void {
@@ -28,7 +31,7 @@ function search(s: Search, p: Capacity) {
         tile("certified", "certified_per_s", s.certified_per_s, rate), tile("met at", "low_per_s", s.low_per_s, rate),
         tile("not met at", "high_per_s", s.high_per_s, rate), tile("a closed loop reached", "closed_loop_per_s", s.closed_loop_per_s, rate)),
     ] },
-    { id: "search", title: "Search", content: [h("div", { class: "views" }, trace(s, p.counts), ...objectives(s, p.limits ?? [], p.counts)), probesTable(s), factTable(p.words)] },
+    { id: "search", title: "Search", content: [figures(p, probes(s)), table(probes(s), "Probes"), factTable(p.words)] },
   ];
 }
 
@@ -37,9 +40,12 @@ function sweep(p: Capacity) {
   return [
     { id: "verdict", title: "Verdict", content: [
       banner(c.fit ? "good" : "doubt", p.words.verdict), ...p.words.warnings.map((w) => banner("doubt", w)), factTable(p.words)] },
-    { id: "curve", title: "Throughput over load", content: [h("div", { class: "views" }, throughput(c, p.band ?? []), response(c)), pointsTable(c)] },
+    { id: "curve", title: "Throughput over load", content: [figures(p, points(c)), table(points(c), "Runs")] },
   ];
 }
+
+/** figures are those of the payload, all with the same table. */
+const figures = (p: Capacity, t: Table) => h("div", { class: "views" }, ...viewsOf(p.figures).map((v) => viewFigure({ views: [v], table: () => t })));
 
 function factTable(words: Words): HTMLElement | null {
   const all = words.facts ?? [];

@@ -1,11 +1,9 @@
 // The data of an experiment, as internal/view/page/experiment.go writes it, and what all views ask of it.
 
 import type { Answer } from "../answer";
-import { colour, dash } from "../chart";
-import type { Mark } from "../legend";
+import { ink } from "../chart";
 import type { Past } from "../history/past";
-
-export { clip } from "../chart";
+import type { Figures } from "../view";
 
 export interface Interval {
   low: number;
@@ -169,7 +167,6 @@ export interface Spectrum {
   merged: Column;
   low?: Column;
   high?: Column;
-  runs: Column[];
   trials: number[];
 }
 
@@ -178,8 +175,6 @@ export interface Start {
   steady?: string;
   cov?: number;
   cut?: { cut_s: number; settled: boolean; change: number; standard_errors: number; at_s?: number; cold?: boolean };
-  warm: { at_s: Column | null; per_s: Column | null };
-  window: { at_s: Column | null; per_s: Column | null };
 }
 
 export interface Coming {
@@ -197,8 +192,6 @@ export interface Law {
   peak_n?: number;
   peak_per_s?: number;
   trials: number;
-  n: number[];
-  x_per_s: number[];
 }
 
 export interface Ladder {
@@ -217,20 +210,10 @@ export interface HalfNormal {
   simultaneous_margin_of_error?: number;
 }
 
-export interface Series {
-  name: string;
-  unit?: string;
-  of?: string;
-  tree?: string;
-  pid?: number;
-  v: Column | number;
-}
-
 export interface Panel {
   trial: number;
   measured_s: number;
   absent?: string[];
-  groups: { t_s: Column; over: number; series: Series[] }[];
 }
 
 export interface Flame {
@@ -258,15 +241,9 @@ export interface Flame {
 
 /** Judged is what the report says of a comparison: its verdict, and that in words, with whether it must not be relied on. */
 export interface Judged {
-  pairs: number[] | null;
   verdict: string;
   words: string;
   settled?: boolean;
-}
-
-/** verdictColour is the colour of a verdict. */
-export function verdictColour(verdict?: string): string {
-  return { better: "var(--good)", worse: "var(--bad)" }[verdict ?? ""] ?? "var(--ink)";
 }
 
 export interface Payload {
@@ -310,6 +287,7 @@ export interface Payload {
   past?: Past;
   panels: { trials: Panel[] | null; left_out?: number };
   flames?: Flame[];
+  figures: Figures;
   conditions: {
     same: { key: string; value: string }[] | null;
     differs: { key: string; values: string[]; of: number[] }[] | null;
@@ -327,19 +305,7 @@ function hue(p: Payload, arm: string): number {
 }
 
 /** tint is an arm's colour. */
-export const tint = (p: Payload, arm: string): string => colour(hue(p, arm));
-
-/** stroke is an arm's dash: of each nine arms with the same colour another. A control is dotted. */
-export function stroke(p: Payload, arm: string): string {
-  if (p.record.arms.find((a) => a.name === arm)?.control) return "2 3";
-  const i = hue(p, arm);
-  return dash(i + 3 * Math.floor(i / 8));
-}
-
-/** legendOf is the legend of arms. */
-export function legendOf(p: Payload, arms: string[], how: Mark["shape"] = "line"): Mark[] {
-  return arms.map((name) => ({ name, colour: tint(p, name), dash: stroke(p, name), shape: how }));
-}
+export const tint = (p: Payload, arm: string): string => `var(--${ink(hue(p, arm))})`;
 
 /** loadOf is a level with its load in words. */
 export function loadOf(p: Payload, level: string): string {
@@ -349,32 +315,3 @@ export function loadOf(p: Payload, level: string): string {
 
 /** unitOf is a measure's unit. */
 export const unitOf = (p: Payload, metric: string): string => p.measures.find((m) => m.name === metric)?.unit ?? "";
-
-/** baselinesOf are the arms that an arm is compared with. */
-export const baselinesOf = (p: Payload, arm: string): string[] => p.record.arms.filter((a) => a.name === arm && a.baseline).map((a) => a.baseline!);
-
-/** slug is a name as part of an element's id: the number of the level keeps any script apart. */
-export const slug = (p: Payload, level: string): string => "l" + p.levels.findIndex((l) => l.name === level);
-
-/** ratioTicks are round factors from low to high around 1. */
-export function ratioTicks(low: number, high: number, most: number): number[] {
-  if (high / low < 10) {
-    for (const step of [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]) {
-      const ticks: number[] = [];
-      for (let k = Math.ceil((low - 1) / step); k <= Math.floor((high - 1) / step); k++) {
-        if (1 + k * step > 0) ticks.push(Number((1 + k * step).toFixed(4)));
-      }
-      if (ticks.length <= most) return ticks;
-    }
-  }
-  for (const base of [2, 4, 10, 100, 1000]) {
-    const ticks: number[] = [];
-    for (let k = Math.ceil(Math.log(low) / Math.log(base)); base ** k <= high; k++)
-      ticks.push(Number((base ** k).toPrecision(4)));
-    if (ticks.length <= most) return ticks;
-  }
-  return [low, 1, high];
-}
-
-/** halo keeps text readable over what is drawn below it. */
-export const halo = { fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3 };

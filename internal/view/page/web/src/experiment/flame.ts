@@ -41,8 +41,8 @@ export function flames(p: Payload): (Node | null)[] {
       summary: "A flame graph; the table has the functions that took most.",
       legend: diffs
         ? [
-            { name: "▲ takes more than the baseline's", colour: "var(--c2)", shape: "area" },
-            { name: "▼ takes less", colour: "var(--c1)", shape: "area" },
+            { name: "▲ takes more than the baseline's", ink: "c2", kind: "rect" },
+            { name: "▼ takes less", ink: "c1", kind: "rect" },
           ]
         : [],
       toggles: [

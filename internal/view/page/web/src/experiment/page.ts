@@ -6,29 +6,26 @@ import { h } from "../dom";
 import { figureSVG } from "../export";
 import { count, time } from "../format";
 import { page } from "../layout";
+import { viewsOf } from "../view";
 import { band } from "./band";
-import { costs } from "./cost";
 import { Payload } from "./data";
 import { decide } from "./decide";
 import { environment, methods } from "./environment";
 import { fairness, published } from "./fairness";
-import { ladders } from "./ladder";
-import { past } from "./past";
+import { figures } from "./figures";
 import { flames } from "./flame";
-import { forests } from "./forest";
-import { halfNormals } from "./halfnormal";
 import { matrix } from "./matrix";
 import { panel } from "./panel";
+import { past } from "./past";
 import { sensitivity } from "./sensitivity";
-import { shifts, spectraOf } from "./spectra";
-import { strip } from "./strip";
 import { verdicts } from "./verdict";
-import { comings, warmups } from "./warmup";
+import { comings } from "./warmup";
 
 /** show fills the document, and again when the reader leaves out variants or levels. */
 export function show(p: Payload): void {
   const subtitle = [p.answer.load, `${p.words.scope}; ${time(p.record.started)}, dyno ${p.record.dyno}`].filter((s) => s).join(" · ");
-  const views = (all: Node[]) => (all.length > 0 ? [h("div", { class: "views" }, ...all)] : []);
+  const views = viewsOf(p.figures);
+  const of = (section: string) => figures(p, views, section);
   const left = p.panels.left_out
     ? h("p", { class: "caption" }, `There was no room for the readings of ${p.panels.left_out} of the last trials.`)
     : null;
@@ -36,25 +33,25 @@ export function show(p: Payload): void {
     const drawn = document.querySelector<HTMLElement>("#decide:has(> .plot svg)");
     return drawn ? figureSVG(drawn, p.answer.sentence) : null;
   };
-  const first = h("div", {}, firstScreen(p.answer, decide(p, p.answer), p.summary, (p.answer.groups ?? []).length > 0 ? chart : null), band(p, () => show(p)));
+  const first = h("div", {}, firstScreen(p.answer, decide(p, views.filter((v) => v.section === "first")), p.summary, (p.answer.groups ?? []).length > 0 ? chart : null), band(p, () => show(p)));
   const trials = p.record.trials ?? [];
   const grades = Object.entries({ A: "nothing against it", B: "a doubt", F: "unreliable" })
     .map(([g, means]) => `${count(trials.filter((t) => t.grade === g).length)} ${g} (${means})`).join(", ");
   page(p.words.title, subtitle, [
     { id: "verdict", title: "Every comparison", hint: `${count((p.record.verdicts ?? []).length)}, in words and numbers`, content: verdicts(p) },
-    { id: "ratios", title: "Ratios", hint: "every measure, with the pairs of trials", content: views(forests(p)) },
-    { id: "screened", title: "Effects of the screening", hint: "half-normal plot: what stands out of the noise", content: views(halfNormals(p)) },
+    { id: "ratios", title: "Ratios", hint: "every measure, with the pairs of trials", content: [of("ratios")] },
+    { id: "screened", title: "Effects of the screening", hint: "half-normal plot: what stands out of the noise", content: [of("screened")] },
     { id: "fair", title: "Was it fair?", hint: "what the servers answered and were given", content: fairness(p) },
-    { id: "order", title: "Trials, and the machine meanwhile", hint: `${count(trials.length)} trials by grade: ${grades}`, content: [h("p", {}, p.words.trials), strip(p), sensitivity(p)] },
+    { id: "order", title: "Trials, and the machine meanwhile", hint: `${count(trials.length)} trials by grade: ${grades}`, content: [h("p", {}, p.words.trials), of("order"), sensitivity(p)] },
     { id: "medians", title: "Medians", hint: "variants by levels", content: matrix(p) },
-    { id: "latency", title: "Latency", hint: "by percentile", content: views([...spectraOf(p), ...shifts(p)]) },
-    { id: "cost", title: "CPU per request", hint: "by process, user and kernel", content: views(costs(p)) },
-    { id: "load", title: "Over load", content: views(ladders(p)) },
-    { id: "servers", title: "Servers and machine", hint: "readings while they were loaded", content: [panel(p), left] },
-    { id: "warm", title: "Warm-up", content: [...views(warmups(p)), comings(p)] },
+    { id: "latency", title: "Latency", hint: "by percentile", content: [of("latency")] },
+    { id: "cost", title: "CPU per request", hint: "by process, user and kernel", content: [of("cost")] },
+    { id: "load", title: "Over load", content: [of("load")] },
+    { id: "servers", title: "Servers and machine", hint: "readings while they were loaded", content: [panel(p, views), left] },
+    { id: "warm", title: "Warm-up", content: [of("warm"), comings(p)] },
     { id: "profiles", title: "Profiles", hint: "where the time went", content: flames(p) },
-    { id: "beside", title: "Published figures", content: published(p) },
-    { id: "past", title: "Earlier runs", content: past(p) },
+    { id: "beside", title: "Published figures", content: published(p, of("beside")) },
+    { id: "past", title: "Earlier runs", content: past(p, of("past")) },
     { id: "environment", title: "Environment", content: environment(p) },
     { id: "methods", title: "How it was measured", hint: "method, formulas, the command", content: methods(p) },
   ], first);

@@ -1,21 +1,21 @@
 // Earlier runs of this experiment, where the store has some.
 
-import { pastViews } from "../history/past";
-import { legendOf, loadOf, Payload, slug, unitOf } from "./data";
-import { levelsShown, isShown } from "./shown";
+import { Look, pastViews } from "../history/past";
+import { Payload, unitOf } from "./data";
+import { isShown } from "./shown";
+
+/** look is how the past of the page is shown. */
+export function look(p: Payload): Look {
+  const here = location.pathname.match(/^\/labs\/[^/]+\/report$/); // the dashboard's: others have no such ways
+  return {
+    key: "past",
+    shown: (arm) => isShown(p, arm),
+    unit: (m) => unitOf(p, m),
+    link: (id) => (here ? `/labs/${encodeURIComponent(id)}/report` : null),
+  };
+}
 
 /** past is what they found, beside this one. */
-export function past(p: Payload): (Node | null)[] {
-  if (!p.past) return [];
-  const here = location.pathname.match(/^\/labs\/[^/]+\/report$/); // the dashboard's: others have no such ways
-  return pastViews(p.past, {
-    key: "past",
-    id: "past",
-    levels: levelsShown(p).map((l) => ({ name: l.name, id: slug(p, l.name), words: loadOf(p, l.name) })),
-    shown: (arm) => isShown(p, arm),
-    first: p.metrics[0],
-    unit: (m) => unitOf(p, m),
-    mark: (arm) => legendOf(p, [arm])[0],
-    link: (id) => (here ? `/labs/${encodeURIComponent(id)}/report` : null),
-  });
+export function past(p: Payload, figures: HTMLElement | null): (Node | null)[] {
+  return p.past ? [figures, ...pastViews(p.past, { ...look(p), id: "past" })] : [];
 }

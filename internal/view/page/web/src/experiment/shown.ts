@@ -12,9 +12,3 @@ export const isShown = (p: Payload, arm: string): boolean => !leftOut("variants"
 
 /** levelsShown are the levels that are. */
 export const levelsShown = (p: Payload): Payload["levels"] => p.levels.filter((_, i) => !leftOut("levels").has(i));
-
-/** armsAt are the arms that were measured at a level and are shown, in the order of the record. */
-export function armsAt(p: Payload, level: string): string[] {
-  const there = new Set((p.counted ?? []).filter((c) => c.level === level).map((c) => c.arm));
-  return p.record.arms.map((a) => a.name).filter((name) => there.has(name) && isShown(p, name));
-}

@@ -4,7 +4,7 @@
 import { svg } from "../dom";
 import { extent } from "../chart";
 import { Payload, tint, Trial, unitOf } from "./data";
-import { amount } from "./amount";
+import { amount } from "../format";
 
 const [width, height, rim] = [132, 30, 5];
 

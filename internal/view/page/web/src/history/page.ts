@@ -1,21 +1,19 @@
 // The history: what is stored, as series of one configuration on one machine, each with a plot of a
 // measure and the changes that were found in it; and experiments, each with its earlier runs.
 
-import { colour, dash } from "../chart";
 import { Cursors } from "../cursor";
 import { h } from "../dom";
-import { figure } from "../figure";
 import * as format from "../format";
-import { amount } from "../experiment/amount";
 import { banner, list, more } from "../layout";
 import { requestJSON, problemText } from "../live/api";
 import { frame, section } from "../live/frame";
 import * as state from "../state";
 import { Cell, cell, sentenceCell, table, Table, timeCell } from "../table";
-import { choices, drawCourse, dotX } from "./course";
-import type { Course, Dot, Stretch, Turn } from "./course";
-import { pastViews } from "./past";
-import type { Past } from "./past";
+import { viewsOf } from "../view";
+import type { Figures, View } from "../view";
+import { viewFigure } from "../viewfigure";
+import { linesTable, pastViews } from "./past";
+import type { Past, Turn } from "./past";
 
 interface Run {
   id: string;
@@ -34,7 +32,7 @@ interface Series {
   machine: string;
   runs: Run[];
   changes: Turn[] | null;
-  stretches: Stretch[] | null;
+  figures: Figures;
 }
 
 interface LabRun {
@@ -141,67 +139,31 @@ function seriesTable(all: History, there: { s: Series; k: number }[]): HTMLEleme
     return [
       s.name, s.url, s.load, ...(several ? [s.machine] : []), { text: format.count(s.runs.length), value: s.runs.length },
       last < 0 ? "" : link(report(s.runs[last].id), format.time(s.runs[last].started)),
-      last < 0 ? "–" : cell(`series.${k}.runs.${last}.value`, s.runs[last].value, (v) => format.known(s.runs[last].over, amount(unitOf(all, all.metric), v))),
+      last < 0 ? "–" : cell(`series.${k}.runs.${last}.value`, s.runs[last].value, (v) => format.known(s.runs[last].over, format.amount(unitOf(all, all.metric), v))),
       turn ? sentenceCell(turn.words) : "",
     ];
   });
   return table({ head: ["series", "URL", "load", ...(several ? ["machine"] : []), "runs", "newest", `${all.metric}, newest`, "last change"], rows }, "Series of results");
 }
 
-const looks: Record<string, Dot["look"]> = { suspect: "hollow", "client-bound": "cross", failing: "cross" };
-
-/** courseOf is a series as a line: runs that have notes are numbered by them. */
-function courseOf(s: Series, unit: string): Course {
-  let notes = 0;
-  const dots = s.runs.map((r, i): Dot => ({
-    i, at: Date.parse(r.started), value: r.value, look: looks[r.verdict], label: r.note ? String(++notes) : undefined,
-    title: `${r.id}, ${format.time(r.started)}: ${format.known(r.over, amount(unit, r.value))}, ${r.verdict}${r.note ? `: ${r.note}` : ""}`,
-  }));
-  return { name: s.name, colour: colour(0), dash: dash(0), dots, turns: s.changes ?? [], stretches: s.stretches ?? [] };
-}
+const day = 24 * 60 * 60 * 1000; // ms, which the axis of time counts in
 
 function seriesView(all: History, s: Series, k: number): HTMLElement {
-  const unit = unitOf(all, all.metric);
-  const course = courseOf(s, unit);
   const id = "series-" + s.id;
-  const better = all.measures.find((m) => m.name === all.metric)!.better;
-  const time = () => state.get(`${id}.along`) === "time";
-  const notes = s.runs.filter((r) => r.note);
-  return figure({
-    id,
-    title: `${s.name}: ${s.url}`,
-    unit: `${all.metric} in ${unit}, ${better > 0 ? "more" : "less"} is better; ${s.load}`,
-    n: `n = ${format.count(s.runs.length)} results`,
-    interval: "a run each: no interval",
-    note: "a click opens a report; ○ suspect, ✕ client-bound; numbers: notes; lines across: changes (E-divisive)",
-    summary: [`${all.metric} of ${s.runs.length} results, the last ${format.known(s.runs[s.runs.length - 1].over, amount(unit, s.runs[s.runs.length - 1].value))}`, ...(s.changes ?? []).map((c) => c.words)].join(". "),
-    toggles: choices,
+  const notes = s.runs.filter((r) => r.note).map((r, i) => `${i + 1}: ${format.time(r.started)}: ${r.note}`);
+  const turns = (s.changes ?? []).map((c) => `since ${format.time(s.runs[c.at]?.started ?? "")}, ${c.words}`);
+  const runX = (i: number) => (state.get(`${id}.along`) === "time" ? (Date.parse(s.runs[i].started) - Date.parse(s.runs[0].started)) / day : i + 1);
+  return viewFigure({
+    views: viewsOf(s.figures),
     table: () => runTable(all, s, k),
-    cursor: {
-      group: new Cursors(),
-      get times() {
-        return course.dots.map((d) => dotX(d, time()));
-      },
-      read: (i) => course.dots[i].title,
-    },
-    draw: (width, choice) => {
-      const drawn = drawCourse(width, [course], unit, choice("along") === "time", choice("from") === "zero");
-      drawn.addEventListener("click", (e) => openNearestRun(drawn, e, course, choice("along") === "time", (i) => report(s.runs[i].id)));
-      const noted = notes.map((r, i) => `${i + 1}: ${format.time(r.started)}: ${r.note}`);
-      const turns = (s.changes ?? []).map((c) => `since ${format.time(s.runs[c.at]?.started ?? "")}, ${c.words}`);
-      return h("div", {}, drawn, list([...turns, ...noted], "Changes and notes"));
+    below: () => list([...turns, ...notes], "Changes and notes"),
+    cursors: new Cursors(),
+    click: ({ plots: [plot] }, [x, y]) => {
+      const far = s.runs.map((r, i) => Math.hypot(plot.x.apply(runX(i)) - x, plot.y(r.value) - y));
+      const nearest = far.indexOf(Math.min(...far));
+      if (far[nearest] < 16) h("a", { href: report(s.runs[nearest].id) }).click();
     },
   });
-}
-
-/** openNearestRun opens the report of the run that is nearest to a click. */
-function openNearestRun(plot: SVGSVGElement, e: MouseEvent, c: Course, time: boolean, href: (run: number) => string): void {
-  const box = plot.getBoundingClientRect();
-  const scale = (plot as unknown as { scale: (name: string) => { apply(v: number): number } }).scale;
-  const shrunk = box.width / Number(plot.getAttribute("width"));
-  const far = (d: Dot) => Math.hypot(scale("x").apply(dotX(d, time)) * shrunk - (e.clientX - box.left), scale("y").apply(d.value) * shrunk - (e.clientY - box.top));
-  const nearest = c.dots.map((d) => ({ d, far: far(d) })).sort((a, b) => a.far - b.far)[0];
-  if (nearest && nearest.far < 16) h("a", { href: href(nearest.d.i) }).click();
 }
 
 function runTable(all: History, s: Series, k: number): Table {
@@ -211,7 +173,7 @@ function runTable(all: History, s: Series, k: number): Table {
     const of = (key: "ratio" | "low" | "high") => (at < 0 ? "" : cell(`series.${k}.changes.${at}.${key}`, s.changes![at][key], format.factorIn(s.changes![at].low, s.changes![at].high)));
     return [
       { text: String(i + 1), value: i + 1 }, link(report(r.id), r.id), timeCell(r.started),
-      cell(`series.${k}.runs.${i}.value`, r.value, (v) => format.known(r.over, amount(unit, v))), r.verdict, r.note ?? "", at < 0 ? "" : s.changes![at].verdict, of("ratio"), of("low"), of("high"),
+      cell(`series.${k}.runs.${i}.value`, r.value, (v) => format.known(r.over, format.amount(unit, v))), r.verdict, r.note ?? "", at < 0 ? "" : s.changes![at].verdict, of("ratio"), of("low"), of("high"),
     ];
   });
   return { head: ["run", "ID", "started", all.metric, "generator", "note", "change", "ratio", "low", "high"], rows };
@@ -242,17 +204,12 @@ function pastOf(all: History, id: string): HTMLElement {
       body.replaceChildren(h("p", { class: "empty" }, "Its other runs were of another file, or on other CPUs, or did not come to their end."));
       return;
     }
-    const arms = [...new Set((p.lines ?? []).map((l) => l.arm))];
-    const levels = [...new Set((p.lines ?? []).map((l) => l.level))];
-    body.replaceChildren(...pastViews(p, {
-      key: "past." + id,
-      id: "past-" + id,
-      levels: levels.map((name, i) => ({ name, id: "l" + i, words: "" })),
-      shown: () => true,
-      unit: (m) => unitOf(all, m),
-      mark: (arm) => ({ name: arm, colour: colour(arms.indexOf(arm)), dash: dash(arms.indexOf(arm)), shape: "line" }),
-      link: labReport,
-    }).filter((n) => n !== null));
+    const look = { key: "past." + id, shown: () => true, unit: (m: string) => unitOf(all, m), link: labReport };
+    const figures = new Map<string, View[]>();
+    for (const v of viewsOf(p.figures!).filter((v) => !v.empty)) figures.set(v.figure!, [...(figures.get(v.figure!) ?? []), v]);
+    body.replaceChildren(
+      h("div", { class: "views" }, ...[...figures.values()].map((views) => viewFigure({ views, table: () => linesTable(p, { ...look, level: views[0].level ?? "" }) }))),
+      ...pastViews(p, { ...look, id: "past-" + id }).filter((n) => n !== null));
   }, (problem) => body.replaceChildren(banner("bad", problemText(problem))));
   return body;
 }

@@ -2,17 +2,22 @@
 // report, and in the dashboard.
 
 import { h } from "../dom";
-import { figure } from "../figure";
 import { count, digits3, factorIn, known, time } from "../format";
-import type { Mark } from "../legend";
 import * as state from "../state";
 import { Cell, cell, sentenceCell, table, Table, timeCell } from "../table";
-import { amount } from "../experiment/amount";
-import { choices, drawCourse } from "./course";
-import { multiples } from "../multiples";
-import type { Course, Dot, Stretch, Turn } from "./course";
+import type { Figures } from "../view";
 
 type Column = (number | null)[];
+
+/** A Turn is a change point: the first run after it, and whether that is worse. */
+export interface Turn {
+  at: number; // of the runs, from 0
+  verdict: string;
+  ratio: number;
+  low: number;
+  high: number;
+  words: string;
+}
 
 export interface PastLine {
   arm: string;
@@ -23,75 +28,28 @@ export interface PastLine {
   low: Column;
   high: Column;
   changes?: Turn[];
-  stretches?: Stretch[];
 }
 
 export interface Past {
   runs: { id: string; started: string; dyno: string; trials: number }[];
   left_out?: number;
   lines: PastLine[] | null;
+  figures?: Figures; // of a past that stands alone
   differs?: { key: string; values: string[]; of: number[] }[];
 }
 
 /** A Look is how a page shows a past: where its numbers are in the JSON, and what its names mean. */
 export interface Look {
   key: string; // of the past in the JSON
-  id: string; // before the ids of its figures
-  levels: { name: string; id: string; words: string }[];
   shown: (arm: string) => boolean;
-  first?: string; // the measure shown first
   unit: (metric: string) => string;
-  mark: (arm: string) => Mark;
   link: (run: string) => string | null; // to its report
 }
 
-/** pastViews has a plot for each level, the changes, and what two runs did not have in common. */
-export function pastViews(p: Past, look: Look): (Node | null)[] {
-  const views = look.levels.map((l) => view(p, look, l)).filter((f) => f !== null);
+/** pastViews has the changes, and what two runs did not have in common; id is before the keys of what is chosen. */
+export function pastViews(p: Past, look: Look & { id: string }): (Node | null)[] {
   const left = p.left_out ? h("p", { class: "caption" }, `${count(p.left_out)} older runs are not shown.`) : null;
-  return [h("div", { class: "views" }, ...views), left, changes(p, look), ...differences(p, look)];
-}
-
-/** linesAt are the lines of a level, with their places in the JSON. */
-const linesAt = (p: Past, look: Look, level: string) =>
-  (p.lines ?? []).map((line, k) => ({ line, k })).filter(({ line }) => line.level === level && look.shown(line.arm));
-
-function courseOf(p: Past, line: PastLine, mark: Mark, unit: string): Course {
-  const dots = p.runs.flatMap((r, i): Dot[] => {
-    const value = line.median[i];
-    if (value === null) return [];
-    return [{ i, at: Date.parse(r.started), value, low: line.low[i], high: line.high[i], title: `${line.arm}, ${time(r.started)}, ${r.id}: ${known(line.over?.[i], amount(unit, value))}` }];
-  });
-  return { name: line.arm, colour: mark.colour, dash: mark.dash ?? "", dots, turns: line.changes ?? [], stretches: line.stretches ?? [] };
-}
-
-function view(p: Past, look: Look, level: Look["levels"][number]): HTMLElement | null {
-  const here = linesAt(p, look, level.name);
-  const metrics = [...new Set(here.map(({ line }) => line.metric))];
-  const order = look.first && metrics.includes(look.first) ? [look.first, ...metrics.filter((m) => m !== look.first)] : metrics;
-  if (order.length === 0) return null;
-  const arms = [...new Set(here.map(({ line }) => line.arm))];
-  const bars = here.some(({ line }) => line.low.some((v) => v !== null));
-  return figure({
-    id: `${look.id}-${level.id}`,
-    title: `Runs of this experiment, at ${level.words || level.name}`,
-    unit: "medians of the chosen measure, run after run",
-    n: `n = ${count(p.runs.length)} runs`,
-    interval: bars ? "bars: 95 % intervals of the medians" : "no bars: they take 6 trials",
-    note: "the last is the one shown; lines across: changes (E-divisive), bands: medians between them",
-    summary: here.filter(({ line }) => line.metric === order[0])
-      .map(({ line }) => `${line.arm}, ${line.metric}: ${line.median.flatMap((v, i) => (v === null ? [] : [known(line.over?.[i], amount(look.unit(line.metric), v))])).join(", ")}`).join("; "),
-    legend: arms.map(look.mark),
-    toggles: [{ key: "measure", label: "measure", options: order.map((m) => [m, m]) }, ...choices],
-    table: () => linesTable(p, look, here),
-    draw: (width, choice) => {
-      const metric = choice("measure");
-      const shown = here.filter(({ line }) => line.metric === metric).map(({ line }) => courseOf(p, line, look.mark(line.arm), look.unit(metric)));
-      const [time, zero] = [choice("along") === "time", choice("from") === "zero"];
-      return multiples(shown.map((c) => c.name), width, (names, each) =>
-        drawCourse(each, shown.filter((c) => names.includes(c.name)), look.unit(metric), time, zero, shown));
-    },
-  });
+  return [left, changes(p, look), ...differences(p, look.id)];
 }
 
 /** run is a cell that names a run, with the way to its report where there is one. */
@@ -101,7 +59,9 @@ function run(p: Past, look: Look, i: number): Cell {
   return { text: id, node: href ? h("a", { href, class: "nowrap" }, id) : h("span", { class: "nowrap" }, id) };
 }
 
-function linesTable(p: Past, look: Look, here: { line: PastLine; k: number }[]): Table {
+/** linesTable has a row for each median at a level. */
+export function linesTable(p: Past, look: Look & { level: string }): Table {
+  const here = (p.lines ?? []).map((line, k) => ({ line, k })).filter(({ line }) => line.level === look.level && look.shown(line.arm));
   const rows = p.runs.flatMap((r, i) => here.map(({ line, k }): (Cell | string)[] => {
     const of = (key: "median" | "low" | "high") => (line[key][i] === null ? "–" : cell(`${look.key}.lines.${k}.${key}.${i}`, line[key][i], (v) => known(key === "median" && line.over?.[i], digits3(v))));
     return [
@@ -124,13 +84,13 @@ function changes(p: Past, look: Look): HTMLElement | null {
 }
 
 /** differences is what the run shown and another, to choose, did not run in and on alike. */
-function differences(p: Past, look: Look): Node[] {
+function differences(p: Past, id: string): Node[] {
   const last = p.runs.length - 1;
-  const key = look.id + ".with";
+  const key = id + ".with";
   const chosen = () => Math.min(Math.max(Math.round(Number(state.get(key, String(last)))) || 1, 1), last) - 1;
   const e = h("select", { onchange: () => state.set(key, e.value) },
     ...p.runs.slice(0, last).map((r, i) => h("option", { value: i + 1, selected: i === chosen() }, `${i + 1}: ${time(r.started)}, ${r.id}`)));
-  const body = h("div", { id: look.id + "-diff" });
+  const body = h("div", { id: id + "-diff" });
   const fill = () => {
     e.value = String(chosen() + 1);
     const a = chosen();

@@ -1,13 +1,15 @@
 // A load while it runs: plots over its time so far, drawn again as seconds come, and never more than
 // the server keeps.
 
-import { Plot, chart, curveMark, extent, type Percentile, timeAxis, trimZeros } from "../chart";
+import { extent, ink } from "../chart";
 import { Cursors } from "../cursor";
 import { h } from "../dom";
-import { figure } from "../figure";
 import * as format from "../format";
 import { cell } from "../table";
 import { ended } from "../result";
+import type { Mark, View } from "../view";
+import { viewFigure } from "../viewfigure";
+import { linear, logarithmic } from "./axes";
 
 /** A Second is an interval of the load as the server sends it. */
 export interface Second {
@@ -50,10 +52,12 @@ export const shortest = 0.001;
 
 interface Curve {
   name: string;
-  style?: number; // of its colour and dash, as the page of a run has it
-  percentile?: Percentile; // whose colour and dash it has
+  style: [ink: string, dash: number]; // as the page of a run has it
   of: (s: Second) => number | null;
 }
+
+const percentiles: Record<string, Curve["style"]> = { p50: ["c2", 0], p99: ["c4", 1], max: ["c7", 2] };
+const line = (i: number): Curve["style"] => [ink(i), i];
 
 const per = (key: "sent" | "completed" | "errors" | "iterations" | "iterations_failed") => (s: Second) => (key === "completed" || key === "iterations" ? ended(s, key) : s[key] ?? 0) / (s.t_s - s.from_s);
 
@@ -78,19 +82,19 @@ export class Charts {
   length = 0;
 
   constructor(private readonly seconds: Second[]) {
-    const log = { key: "scale", label: "scale", options: [["log", "log"], ["linear", "linear"]] as [string, string][] };
+    const curve = (name: string, style: Curve["style"], of: Curve["of"]): Curve => ({ name, style, of });
     this.figures = [
-      this.over("throughput", "Throughput", "requests/s", "requests/s", format.rate, [
-        { name: "offered", style: 3, of: (s) => s.offered ?? null }, { name: "sent", style: 1, of: per("sent") }, { name: "completed", style: 0, of: per("completed") }]),
-      this.over("latency", "Latency", "latency of each second", "latency", format.duration, [
-        { name: "p50", percentile: "p50", of: (s) => s.p50_us ?? null }, { name: "p99", percentile: "p99", of: (s) => s.p99_us ?? null }, { name: "max", percentile: "max", of: (s) => s.max_us ?? null }], log),
-      this.over("iterations", "Iterations", "iterations/s", "iterations/s", format.rate, [
-        { name: "completed", of: per("iterations") }, { name: "failed", of: per("iterations_failed") }]),
-      this.over("iteration-time", "Time of iterations", "time of the iterations of each second", "time", format.duration, [
-        { name: "p50", percentile: "p50", of: (s) => s.iteration_p50_us ?? null }, { name: "p99", percentile: "p99", of: (s) => s.iteration_p99_us ?? null }], log),
-      this.over("errors", "Errors", "errors/s", "errors/s", format.rate, [{ name: "errors", style: 1, of: per("errors") }]),
-      this.over("generator", "Generator", "share of the time in which its busiest thread was busy", "busy", format.percent, [
-        { name: "busy", of: (s) => s.busy_percent }]),
+      this.over("throughput", "Throughput", "requests/s", "requests/s", "", [
+        curve("offered", line(3), (s) => s.offered ?? null), curve("sent", line(1), per("sent")), curve("completed", line(0), per("completed"))]),
+      this.over("latency", "Latency", "latency of each second", "latency", "µs", [
+        curve("p50", percentiles.p50, (s) => s.p50_us ?? null), curve("p99", percentiles.p99, (s) => s.p99_us ?? null), curve("max", percentiles.max, (s) => s.max_us ?? null)]),
+      this.over("iterations", "Iterations", "iterations/s", "iterations/s", "", [
+        curve("completed", line(0), per("iterations")), curve("failed", line(1), per("iterations_failed"))]),
+      this.over("iteration-time", "Time of iterations", "time of the iterations of each second", "time", "µs", [
+        curve("p50", percentiles.p50, (s) => s.iteration_p50_us ?? null), curve("p99", percentiles.p99, (s) => s.iteration_p99_us ?? null)]),
+      this.over("errors", "Errors", "errors/s", "errors/s", "", [curve("errors", line(1), per("errors"))]),
+      this.over("generator", "Generator", "share of the time in which its busiest thread was busy", "busy", "%", [
+        curve("busy", line(0), (s) => s.busy_percent)]),
     ];
     this.iterations = this.figures.slice(2, 4);
     this.errors = this.figures[4];
@@ -106,48 +110,38 @@ export class Charts {
     for (const f of this.figures) f.dispatchEvent(new Event("refresh"));
   }
 
-  private over(id: string, title: string, unit: string, axis: string, show: (v: number) => string, curves: Curve[],
-    log?: { key: string; label: string; options: [string, string][] }): HTMLElement {
+  private over(id: string, title: string, unit: string, label: string, of: string, curves: Curve[]): HTMLElement {
     const all = this.seconds;
-    const marks = curves.map(curveMark);
-    const there = () => curves.filter((c) => all.some((s) => c.of(s) !== null));
-    return figure({
-      id, title, unit: unit + " over time",
-      get n() {
-        return `n = ${format.count(all.length)} ${all.length === 1 ? "second" : "seconds"}`;
-      },
-      summary: `${title} of the load so far, a point a second`,
-      get legend() {
-        return marks.filter((_, i) => there().includes(curves[i]));
-      },
-      toggles: log ? [log] : [],
+    return viewFigure({
+      views: () => [this.view({ name: id, title, unit: unit + " over time", summary: `${title} of the load so far, a point a second` }, label, of, curves)],
+      cursors: this.cursors,
       table: () => ({
         head: ["t s", ...curves.map((c) => c.name)],
         rows: all.slice(-tableRows).reverse().map((s) => [cell(`${id}.t_s`, s.t_s, (v) => v.toFixed(1)),
-          ...curves.map((c) => cell(`${id}.${c.name}`, c.of(s), show))]),
+          ...curves.map((c) => cell(`${id}.${c.name}`, c.of(s), (v) => format.amount(of, v)))]),
       }),
-      cursor: {
-        group: this.cursors,
-        get times() {
-          return all.map((s) => s.t_s);
-        },
-        read: (i) => `${all[i].t_s.toFixed(1)} s: ${there().map((c) => `${c.name} ${c.of(all[i]) === null ? "–" : show(c.of(all[i])!)}`).join(", ")}`,
-      },
-      draw: (width, choice) => {
-        if (all.length === 0) return h("p", { class: "empty" }, "No second is over yet.");
-        const values = curves.flatMap((c) => all.map(c.of));
-        const [, high] = extent(values) ?? [0, 1];
-        const y = log ? timeAxis(values, choice(log.key) === "log", `↑ ${axis}`)
-          : { type: "linear" as const, domain: [0, high * 1.05 || 1], label: `↑ ${axis}`, ticks: 6, tickFormat: (v: number) => trimZeros(show(v)), grid: true };
-        return chart(width, {
-          x: { type: "linear", domain: timeDomain(all[0].from_s, all.at(-1)!.t_s, this.length), label: "time of the window, s →" },
-          y,
-          marks: curves.flatMap((c, i) => [
-            Plot.line(all, { x: "t_s", y: c.of, stroke: marks[i].colour, strokeDasharray: marks[i].dash, strokeWidth: 1.75 }),
-            ...(all.length <= fewest ? [Plot.dot(all, { x: "t_s", y: c.of, fill: marks[i].colour, r: 2.5 })] : []),
-          ]),
-        });
-      },
     });
+  }
+
+  /** view is a view of the seconds so far, as package chart makes one of a result. */
+  private view(head: Pick<View, "name" | "title" | "unit" | "summary">, label: string, unit: string, curves: Curve[]): View {
+    const all = this.seconds;
+    const there = curves.map((c) => ({ ...c, y: all.map(c.of) })).filter((c) => c.y.some((y) => y !== null));
+    const values = there.flatMap((c) => c.y);
+    const [from, to] = timeDomain(all[0]?.from_s ?? 0, all.at(-1)?.t_s ?? 1, this.length);
+    const y = linear(0, (extent(values)?.[1] ?? 1) * 1.05, label, unit);
+    return {
+      ...head,
+      foot: [`n = ${format.count(all.length)} ${all.length === 1 ? "second" : "seconds"}`],
+      legend: there.map((c) => ({ name: c.name, ink: c.style[0], dash: c.style[1] })),
+      empty: all.length === 0 ? "No second is over yet." : undefined,
+      cursor: true,
+      x: linear(from, to, "time of the window, s", ""),
+      y: unit === "µs" ? { ...logarithmic(values, label, unit), name: "logarithmic", other: { ...y, name: "linear" } } : y,
+      marks: there.flatMap((c): Mark[] => {
+        const mark = { name: c.name, ink: c.style[0], x: all.map((s) => s.t_s), y: c.y };
+        return [{ ...mark, dash: c.style[1], width: 1.75 }, ...(all.length <= fewest ? [{ ...mark, name: undefined, kind: "dot" as const, width: 2.5 }] : [])];
+      }),
+    };
   }
 }

@@ -7,51 +7,54 @@ import { firstScreen } from "../answer";
 import { figureSVG } from "../export";
 import * as format from "../format";
 import { facts, table } from "../table";
-import type { Run } from "../result";
-import { codes } from "./codes";
-import { statuses } from "./errors";
+import type { Table } from "../table";
+import type { Result, Run } from "../result";
+import { viewsOf } from "../view";
+import { viewFigure } from "../viewfigure";
+import { statuses, statusTable } from "./errors";
 import { fleet } from "./fleet";
 import { generator } from "./generator";
-import { heat } from "./heat";
 import { environment, methods, unknownParts } from "./methods";
-import { durations, phases } from "./phases";
-import { routes } from "./routes";
+import { overTime } from "./overtime";
+import { durations, phaseTable } from "./phases";
+import { routes, routeTable } from "./routes";
 import { scenario } from "./scenario";
-import { processes, profile, serverHost } from "./server";
-import { spectrum } from "./spectrum";
-import { failures, inFlight, iterations, throughput, traffic } from "./throughput";
-import { intervals } from "./time";
+import { costTable, processes, profile, serverHost } from "./server";
 import { inWords, tiles } from "./verdict";
+
+/** tables are those of figures whose numbers are of the JSON, by their names; others have what is drawn. */
+const tables: Record<string, (r: Result) => Table> = { ...overTime, status: statusTable, phases: phaseTable, routes: routeTable, "cpu-cost": costTable };
 
 /** show fills the document with a run. */
 export function show(run: Run): void {
   const { result: r, words } = run;
   const cursors = new Cursors();
-  const over = intervals(r);
+  const views = viewsOf(run.figures);
+  const figures = (section: string, empty = false) => {
+    const all = views.filter((v) => v.section === section && (empty || !v.empty)).map((v) =>
+      viewFigure({ views: [v], cursors, table: tables[v.name] && (() => tables[v.name](r)) }));
+    return all.length > 0 ? h("div", { class: "views" }, ...all) : null;
+  };
   const chart = () => {
     const drawn = document.querySelector<HTMLElement>("#answer .charts figure:has(> .plot svg)");
     return drawn ? figureSVG(drawn, run.answer.sentence) : null;
   };
-  const charts = there(heat(over, cursors, words.unanswered), spectrum(run), throughput(r, over, cursors));
-  const first = firstScreen(run.answer, [...there(tiles(r)), ...(charts.length > 0 ? [h("div", { class: "views" }, ...charts)] : [])], run.summary, charts.length > 0 ? chart : null);
-  const grid = (...views: (HTMLElement | null)[]) => (there(...views).length > 0 ? h("div", { class: "views" }, ...there(...views)) : null);
+  const charts = figures("first");
+  const first = firstScreen(run.answer, [tiles(r), charts].filter((n) => n !== null), run.summary, charts ? chart : null);
   page(words.what, `${format.time(r.window.started)}, dyno ${r.dyno}`, [
     { id: "iterations-all", title: r.iterations ? "Iterations and checks" : r.checks ? "Checks" : "Metrics", content: [scenario(r)] },
-    { id: "answers", title: "Answers and errors", hint: errorsHint(r), content: [statuses(r), grid(codes(r, over, cursors), failures(over, cursors))] },
-    { id: "latencies", title: "Latency", hint: "phases, and every percentile", content: [grid(phases(r)), durations(r)] },
-    { id: "over-time", title: "Over time", content: [grid(iterations(r, over, cursors), inFlight(over, cursors), traffic(over, cursors)), series(r)] },
-    { id: "fleet-all", title: r.fleet ? "Fleet" : "Parts", content: fleet(r, words, over, cursors) },
-    { id: "routes-all", title: "Routes", content: [routes(r)] },
-    { id: "server-all", title: "Server", hint: "CPU, memory, profile", content: [processes(r), serverHost(r), profile(r)] },
+    { id: "answers", title: "Answers and errors", hint: errorsHint(r), content: [statuses(r, figures("answers"))] },
+    { id: "latencies", title: "Latency", hint: "phases, and every percentile", content: [figures("latencies"), durations(r)] },
+    { id: "over-time", title: "Over time", content: [figures("over-time"), series(r)] },
+    { id: "fleet-all", title: r.fleet ? "Fleet" : "Parts", content: fleet(r, words, figures("fleet-all", true)) },
+    { id: "routes-all", title: "Routes", content: [routes(r, figures("routes-all", true))] },
+    { id: "server-all", title: "Server", hint: "CPU, memory, profile", content: [processes(r, figures("server-all", true)), serverHost(r), profile(r)] },
     { id: "generator-all", title: "Generator", hint: words.verdict, content: [generator(r, words)] },
     { id: "words", title: "The result in words", content: [inWords(words)] },
     { id: "methods", title: "How it was measured", hint: "method, the command, the plan", content: [methods(words), environment(r, words), unknownParts(r)] },
   ], first);
   document.body.dataset.about = [words.what, words.model, format.time(r.window.started), `dyno ${r.dyno}`].join(" · ");
 }
-
-/** there are the views that show something: not those that say that there is nothing. */
-const there = (...views: (HTMLElement | null)[]): HTMLElement[] => views.filter((v): v is HTMLElement => v !== null && !v.querySelector(":scope > .plot > .empty") && v.dataset.empty === undefined);
 
 function errorsHint(r: Run["result"]): string {
   const codes = Object.entries(r.status ?? {}).map(([code, n]) => `${code}: ${format.count(n)}`).slice(0, 4).join(", ");

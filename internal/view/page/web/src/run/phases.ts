@@ -1,10 +1,7 @@
-// Parts of an exchange's and a connection's time: as a table of all statistics, and side by side.
+// Parts of an exchange's and a connection's time, as tables.
 
-import { Plot, chart, extent, logTicks, shortDuration } from "../chart";
-import { figure } from "../figure";
 import * as format from "../format";
 import { lowest, percentile } from "../percentile";
-import { oneRun } from "../result";
 import type { Distribution, Result } from "../result";
 import { cell, table, Table } from "../table";
 
@@ -42,35 +39,8 @@ export function durations(r: Result): HTMLElement | null {
   return table({ head: ["", ...all.map((a) => a.name)], rows }, "Durations");
 }
 
-/** phases draws each distribution as its range, its middle, and its tail. */
-export function phases(r: Result): HTMLElement {
-  const all = distributions(r).filter((a) => Number(a.d.max_us) > 0);
-  const at = (a: Named, k: string) => Math.max(Number(a.d[k]), 1e-3); // on a logarithmic axis
-  return figure({
-    id: "phases",
-    title: "Phases",
-    unit: "time, logarithmic: thin from least to most, thick from p50 to p99, dot p50",
-    n: all.length > 0 ? `n = ${format.count(all[0].d.count)} requests, ${r.phases.connect ? format.count(r.phases.connect.count) : "no"} connects` : "n = 0",
-    interval: oneRun,
-    summary: all.map((a) => `${a.name}: ${["p50", "p99"].map((p) => `${p} ${lowest(a.d.count, a.d.over, `${p}_us`)(at(a, `${p}_us`))}`).join(", ")}`).join("; "),
-    empty: all.length > 0 ? undefined : "Nothing was timed: nothing completed and no connection was opened.",
-    table: () => ({
-      head: ["", "min µs", "p50 µs", "p99 µs", "max µs"],
-      rows: all.map((a) => [a.name, ...["min_us", "p50_us", "p99_us", "max_us"].map((k) => cell(`${a.key}.${k}`, a.d[k] as number, lowest(a.d.count, a.d.over, k)))]),
-    }),
-    draw: (width) => {
-      const [low, high] = extent(all.flatMap((a) => [at(a, "min_us"), at(a, "max_us")])) ?? [1, 10];
-      return chart(width, {
-        height: 70 + 34 * all.length,
-        marginLeft: 98,
-        x: { type: "log", domain: [low / 1.2, high * 1.2], ticks: logTicks(low / 1.2, high * 1.2, width / 75), tickFormat: shortDuration, label: "time →", grid: true },
-        y: { type: "band", domain: all.map((a) => a.name), label: null },
-        marks: [
-          Plot.ruleY(all, { y: "name", x1: (a) => at(a, "min_us"), x2: (a) => at(a, "max_us"), stroke: "var(--c7)", strokeWidth: 1.5 }),
-          Plot.ruleY(all, { y: "name", x1: (a) => at(a, "p50_us"), x2: (a) => at(a, "p99_us"), stroke: "var(--c1)", strokeWidth: 8 }),
-          Plot.dot(all, { y: "name", x: (a) => at(a, "p50_us"), r: 6, fill: "var(--paper)", stroke: "var(--c1)", strokeWidth: 2.5 }),
-        ],
-      });
-    },
-  });
-}
+/** phaseTable has a row for each distribution that has a figure. */
+export const phaseTable = (r: Result): Table => ({
+  head: ["", "min µs", "p50 µs", "p99 µs", "max µs"],
+  rows: distributions(r).filter((a) => Number(a.d.max_us) > 0).map((a) => [a.name, ...["min_us", "p50_us", "p99_us", "max_us"].map((k) => cell(`${a.key}.${k}`, a.d[k] as number, lowest(a.d.count, a.d.over, k)))]),
+});

@@ -1,4 +1,4 @@
-package page
+package payload
 
 import (
 	"math"
@@ -40,8 +40,8 @@ func (s *machineStrip) addTrial(t *lab.Trial) {
 // completed requests a second, in the warm-up and in the window.
 type startupCurve struct {
 	Ready  *float64       `json:"ready_s,omitempty"` // the first right answer
-	Warm   ratesOfSeconds `json:"warm"`
-	Window ratesOfSeconds `json:"window"`
+	Warm   ratesOfSeconds `json:"-"`
+	Window ratesOfSeconds `json:"-"`
 	Steady string         `json:"steady,omitempty"` // whether the warm-up ended so: yes or no
 	CoV    float64        `json:"cov,omitempty"`
 	Cut    *transientCut  `json:"cut,omitempty"` // absent: too few seconds to say
@@ -129,7 +129,7 @@ type readyTime struct {
 }
 
 // addReadyTimes are those of all cells.
-func (p *ExperimentPayload) addReadyTimes(trials []*lab.Trial) {
+func (p *Experiment) addReadyTimes(trials []*lab.Trial) {
 	for _, c := range p.Counted {
 		one := readyTime{Arm: c.Arm, Level: c.Level, Trials: len(c.Trials)}
 		var ready, steady []float64

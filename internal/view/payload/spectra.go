@@ -1,4 +1,4 @@
-package page
+package payload
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ type cellSpread struct {
 	Merged column   `json:"merged"`
 	Low    column   `json:"low,omitempty"` // 95 % band of Merged
 	High   column   `json:"high,omitempty"`
-	Runs   []column `json:"runs"` // of each trial, of Trials
+	Runs   []column `json:"-"` // of each trial, of Trials
 	Trials []int    `json:"trials"`
 }
 
@@ -49,14 +49,14 @@ func spectrumFractions() (all []float64) {
 }
 
 // spectraOf are those of all cells: of latency, and in open loops of service time.
-func spectraOf(levels []level, cells []cellTrials, trials []*lab.Trial) (spectra, error) {
+func spectraOf(levels []Level, cells []cellTrials, trials []*lab.Trial) (spectra, error) {
 	s := spectra{At: spectrumFractions()}
 	for _, c := range cells {
 		of := []*lab.Trial{}
 		for _, i := range c.Trials {
 			of = append(of, trials[i])
 		}
-		open := slices.Contains(levels, level{c.Level, true})
+		open := slices.Contains(levels, Level{c.Level, true})
 		for _, kind := range []string{"latency", "service"} {
 			if kind == "service" && !open {
 				continue

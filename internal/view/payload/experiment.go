@@ -1,8 +1,6 @@
-package page
+package payload
 
 import (
-	"fmt"
-	"io"
 	"slices"
 
 	"dyno/internal/lab"
@@ -14,18 +12,18 @@ import (
 	"dyno/internal/view/labreport"
 )
 
-// An ExperimentPayload is what the page of an experiment is drawn from. Lists that are about
+// An Experiment is what the page of an experiment is drawn from. Lists that are about
 // trials have them in the order of Record.Trials; where a list has an entry for each verdict
 // it is in the order of Record.Verdicts.
-type ExperimentPayload struct {
+type Experiment struct {
 	Kind        string                    `json:"kind"`
 	Answer      answer.Answer             `json:"answer"`
 	Summary     string                    `json:"summary"` // of the answer, as Markdown
 	Words       labreport.ExperimentWords `json:"words"`
 	Record      *lab.Record               `json:"record"`
-	Measures    []measure                 `json:"measures"`
+	Measures    []Measure                 `json:"measures"`
 	Metrics     []experiment.Metric       `json:"metrics"` // the measures that are judged
-	Levels      []level                   `json:"levels"`
+	Levels      []Level                   `json:"levels"`
 	Counted     []cellTrials              `json:"counted"`
 	Forest      []forestBar               `json:"forest"`
 	Spectra     spectra                   `json:"spectra"`
@@ -41,15 +39,23 @@ type ExperimentPayload struct {
 	Conditions  conditions                `json:"conditions"`
 }
 
-// A measure is what a trial has a figure of.
-type measure struct {
+// A Measure is what a trial has a figure of.
+type Measure struct {
 	Name   string `json:"name"`
 	Unit   string `json:"unit"`
 	Better int    `json:"better"` // 1: more is; -1: less is
 }
 
-// A level is a load. Figures of open and of closed ones are never in one plot.
-type level struct {
+// Measures are all.
+func Measures() (all []Measure) {
+	for _, m := range lab.Measures {
+		all = append(all, Measure{m.Name, m.Unit, m.Better})
+	}
+	return all
+}
+
+// A Level is a load. Figures of open and of closed ones are never in one plot.
+type Level struct {
 	Name string `json:"name"`
 	Open bool   `json:"open"`
 }
@@ -63,8 +69,8 @@ type cellTrials struct {
 
 // A forestBar is what a forest plot shows of a comparison besides what the record has.
 type forestBar struct {
-	Pairs   column         `json:"pairs"` // ratios, by round
-	Finding answer.Finding `json:"-"`     // what the answer says of it
+	Pairs   column         `json:"-"` // ratios, by round
+	Finding answer.Finding `json:"-"` // what the answer says of it
 	Verdict answer.Verdict `json:"verdict"`
 	Words   string         `json:"words"` // the verdict, with whether it must not be relied on
 	Settled bool           `json:"settled,omitempty"`
@@ -76,21 +82,11 @@ type noiseFloor struct {
 	Share  float64 `json:"share"`
 }
 
-// Experiment writes the page of the experiment whose folder is dir: what its record says, and what
-// its trials and profiles show, and beside it earlier runs whose folders lie in history ("":
-// nowhere). What it looks at besides the record is read one trial at a time. A trial that cannot be
-// read is an error, as it is for the laboratory; a profile that cannot be read has the reason in
-// its place.
-func Experiment(w io.Writer, dir, history string) error {
-	p, err := OfExperiment(dir, history)
-	if err != nil {
-		return fmt.Errorf("making the page of an experiment: %w", err)
-	}
-	return document{p.Words.Title, p.Answer.Sentence, p}.writeHTML(w)
-}
-
-// OfExperiment is what Experiment draws, for those who draw it elsewhere.
-func OfExperiment(dir, history string) (*ExperimentPayload, error) {
+// OfExperiment is what the experiment in the folder dir found: its record, what its trials and
+// profiles show, and beside it earlier runs whose folders lie in history ("": nowhere). What it
+// looks at besides the record is read one trial at a time. A trial that cannot be read is an error,
+// as it is for the laboratory; a profile that cannot be read has the reason in its place.
+func OfExperiment(dir, history string) (*Experiment, error) {
 	p, err := readExperiment(dir)
 	if err == nil {
 		p.Past = PastOf(p.Record, lab.ReadEarlier(history, p.Record))
@@ -99,19 +95,17 @@ func OfExperiment(dir, history string) (*ExperimentPayload, error) {
 }
 
 // readExperiment reads a folder.
-func readExperiment(dir string) (*ExperimentPayload, error) {
+func readExperiment(dir string) (*Experiment, error) {
 	r, err := judge.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	p := &ExperimentPayload{Kind: "experiment", Answer: labanswer.Of(r),
-		Words: labreport.ExperimentWordsOf(r), Record: r, Metrics: r.Experiment.Design.Metrics}
+	p := &Experiment{Kind: "experiment", Answer: labanswer.Of(r),
+		Words: labreport.ExperimentWordsOf(r), Record: r, Metrics: r.Experiment.Design.Metrics,
+		Measures: Measures()}
 	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
-	for _, m := range lab.Measures {
-		p.Measures = append(p.Measures, measure{m.Name, m.Unit, m.Better})
-	}
 	for _, l := range r.Experiment.Levels {
-		p.Levels = append(p.Levels, level{l.Name, l.IsOpen()})
+		p.Levels = append(p.Levels, Level{l.Name, l.IsOpen()})
 	}
 	trials, err := p.readTrials(dir)
 	if err != nil {
@@ -130,7 +124,7 @@ func readExperiment(dir string) (*ExperimentPayload, error) {
 
 // readTrials takes from each trial what is drawn of it, and returns them without what was
 // recorded meanwhile.
-func (p *ExperimentPayload) readTrials(dir string) ([]*lab.Trial, error) {
+func (p *Experiment) readTrials(dir string) ([]*lab.Trial, error) {
 	var trials []*lab.Trial
 	var seen survey
 	p.Panels.room = panelsRoom
@@ -154,7 +148,7 @@ func (p *ExperimentPayload) readTrials(dir string) ([]*lab.Trial, error) {
 }
 
 // addCells finds the trials of each cell.
-func (p *ExperimentPayload) addCells(trials []*lab.Trial) {
+func (p *Experiment) addCells(trials []*lab.Trial) {
 	for _, l := range p.Levels {
 		for _, a := range p.Record.Arms {
 			c := cellTrials{Arm: a.Name, Level: l.Name}
@@ -169,7 +163,7 @@ func (p *ExperimentPayload) addCells(trials []*lab.Trial) {
 }
 
 // addPairs finds the pairs of each comparison, and what the controls differ by.
-func (p *ExperimentPayload) addPairs(trials []*lab.Trial) {
+func (p *Experiment) addPairs(trials []*lab.Trial) {
 	findings := labanswer.Findings(p.Record)
 	for i, c := range p.Record.Verdicts {
 		logs, f := judge.PairLogs(c, trials), findings[i]
@@ -181,7 +175,7 @@ func (p *ExperimentPayload) addPairs(trials []*lab.Trial) {
 }
 
 // raiseFloor makes the floor of a measure at least so much.
-func (p *ExperimentPayload) raiseFloor(metric string, share float64) {
+func (p *Experiment) raiseFloor(metric string, share float64) {
 	i := slices.IndexFunc(p.Floors, func(f noiseFloor) bool { return f.Metric == metric })
 	if i < 0 {
 		i, p.Floors = len(p.Floors), append(p.Floors, noiseFloor{Metric: metric})

@@ -1,4 +1,4 @@
-package page
+package payload
 
 import (
 	"cmp"
@@ -29,12 +29,12 @@ type law struct {
 	PeakN  *float64     `json:"peak_n,omitempty"`
 	PeakX  *float64     `json:"peak_per_s,omitempty"`
 	Trials int          `json:"trials"`
-	N      column       `json:"n"` // where the curve is drawn
-	X      column       `json:"x_per_s"`
+	N      column       `json:"-"` // where the curve is drawn
+	X      column       `json:"-"`
 }
 
 // addLadders are those with two levels or more.
-func (p *ExperimentPayload) addLadders(levels []experiment.Level, trials []*lab.Trial) {
+func (p *Experiment) addLadders(levels []experiment.Level, trials []*lab.Trial) {
 	kinds := map[experiment.Level][]experiment.Level{}
 	var order []experiment.Level
 	for _, l := range levels {
@@ -82,7 +82,7 @@ const curvePoints = 41
 
 // lawsOf are those of the arms that were measured at enough levels. A trial in which the
 // generator was the limit says nothing of a server.
-func (p *ExperimentPayload) lawsOf(l ladder, trials []*lab.Trial) (all []law) {
+func (p *Experiment) lawsOf(l ladder, trials []*lab.Trial) (all []law) {
 	for _, arm := range p.Record.Arms {
 		var n, x []float64
 		for _, c := range p.Counted {

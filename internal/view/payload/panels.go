@@ -1,4 +1,4 @@
-package page
+package payload
 
 import (
 	"math"
@@ -21,7 +21,7 @@ type panels struct {
 type panel struct {
 	Trial     int          `json:"trial"`
 	MeasuredS float64      `json:"measured_s"` // the window is from 0 to there
-	Groups    []panelGroup `json:"groups"`
+	Groups    []panelGroup `json:"-"`
 	Absent    []string     `json:"absent,omitempty"` // what is n/a, and why
 }
 

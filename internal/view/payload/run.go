@@ -1,7 +1,21 @@
-package page
+// Package payload has what the page and the charts of a result are made from: it decodes
+// histograms, reads trials and profiles, and finds curves and laws. The page embeds it as JSON, for
+// its tables; package chart makes every figure of it.
+//
+//	capacity.go     a search or a sweep
+//	column.go       numbers of a column as JSON
+//	conditions.go   under which conditions trials were made, and where they differ
+//	experiment.go   an experiment
+//	flames.go       flame graphs of profiles
+//	ladder.go       levels that differ in their rate alone, and the law of them
+//	panels.go       what the sampler saw of machine and processes
+//	past.go         the history of a configuration
+//	run.go          a run
+//	spectra.go      percentile curves of an experiment, with bands
+//	trials.go       each trial: start, warm-up, seconds
+package payload
 
 import (
-	"io"
 	"math"
 	"strings"
 
@@ -11,43 +25,35 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A RunPayload is the payload of a result's page.
-type RunPayload struct {
+// A Run is the payload of a result's page.
+type Run struct {
 	Kind    string           `json:"kind"`
 	Answer  answer.Answer    `json:"answer"`
 	Summary string           `json:"summary"` // of the answer, as Markdown
 	Words   report.Sentences `json:"words"`
 	Result  *result.Result   `json:"result"`
-	Spectra []spectrum       `json:"spectra"`
+	Spectra []Spectrum       `json:"-"`
 }
 
-// Run writes what a run measured as one HTML file.
-func Run(w io.Writer, r *result.Result) error { return WriteRun(w, OfRun(r)) }
-
-// WriteRun is Run of a payload, whose answer may be in the words of where it is shown.
-func WriteRun(w io.Writer, p RunPayload) error {
-	return document{title: p.title(), summary: p.Answer.Sentence, payload: p}.writeHTML(w)
-}
-
-// title is what was loaded, behind the verdict on the run if that is not good.
-func (p RunPayload) title() string {
+// Title is what was loaded, behind the verdict on the run if that is not good.
+func (p Run) Title() string {
 	if v := p.Result.RunVerdict(); v != result.OK {
 		return strings.ToUpper(v) + ": " + p.Words.What
 	}
 	return p.Words.What
 }
 
-// OfRun is what Run draws, for those who draw it elsewhere.
-func OfRun(r *result.Result) RunPayload {
-	p := RunPayload{Kind: "run", Answer: report.RunAnswer(r), Words: report.RunSentences(r), Result: r}
+// OfRun is what a run measured.
+func OfRun(r *result.Result) Run {
+	p := Run{Kind: "run", Answer: report.RunAnswer(r), Words: report.RunSentences(r), Result: r}
 	p.Spectra = p.spectraOf()
 	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
 	return p
 }
 
-// A spectrum is a distribution by its quantiles, from 0 on, up to the last that enough values lie
+// A Spectrum is a distribution by its quantiles, from 0 on, up to the last that enough values lie
 // beyond.
-type spectrum struct {
+type Spectrum struct {
 	Of     string       `json:"of"` // the key of the result: latency, phases.connect
 	Name   string       `json:"name"`
 	Count  int64        `json:"count"`
@@ -67,7 +73,7 @@ type NamedDistribution struct {
 }
 
 // Distributions are those of the run that there are; service time only where it is not latency.
-func (p RunPayload) Distributions() (all []NamedDistribution) {
+func (p Run) Distributions() (all []NamedDistribution) {
 	r := p.Result
 	var beside result.Probe
 	if r.Probe != nil {
@@ -79,7 +85,10 @@ func (p RunPayload) Distributions() (all []NamedDistribution) {
 		{"iterations.failed_time", "failed iteration", r.FailedIterationTime()},
 		{"phases.first_byte", "first byte", r.Phases.FirstByte},
 		{"phases.connect", "connect", r.Phases.Connect}, {"phases.tls", "TLS", r.Phases.TLS},
-		{"phases.dns", "DNS", r.Phases.DNS}, {"probe.latency", "probe latency", beside.Latency}} {
+		{"phases.tls_full", "TLS, full", r.Phases.TLSFull},
+		{"phases.tls_resumed", "TLS, resumed", r.Phases.TLSResumed},
+		{"phases.dns", "DNS", r.Phases.DNS}, {"probe.latency", "probe latency", beside.Latency},
+		{"probe.service", "probe service", beside.Service}} {
 		if d.Distribution != nil && (d.Of != "service" || r.SentLater()) {
 			all = append(all, d)
 		}
@@ -88,16 +97,16 @@ func (p RunPayload) Distributions() (all []NamedDistribution) {
 }
 
 // spectraOf has one for each distribution.
-func (p RunPayload) spectraOf() []spectrum {
-	all := []spectrum{}
+func (p Run) spectraOf() []Spectrum {
+	all := []Spectrum{}
 	for _, d := range p.Distributions() {
 		all = append(all, spectrumOf(d.Of, d.Name, d.Distribution))
 	}
 	return all
 }
 
-func spectrumOf(of, name string, d *result.Distribution) spectrum {
-	s := spectrum{Of: of, Name: name, Count: d.Count, Points: [][2]float64{}}
+func spectrumOf(of, name string, d *result.Distribution) Spectrum {
+	s := Spectrum{Of: of, Name: name, Count: d.Count, Points: [][2]float64{}}
 	switch h, err := metric.DecodeHDR(d.HDR); {
 	case d.HDR == "":
 		s.Why = "the result has no histogram of it"

@@ -1,15 +1,13 @@
-package page
+package payload
 
 import (
-	"io"
-
 	"dyno/internal/capacity"
 	"dyno/internal/objective"
 	"dyno/internal/view/report"
 )
 
-// A CapacityPayload is the payload of a page of a search or a sweep, whichever is there.
-type CapacityPayload struct {
+// A Capacity is the payload of a page of a search or a sweep, whichever is there.
+type Capacity struct {
 	Kind   string               `json:"kind"`
 	Words  report.Sentences     `json:"words"`
 	Search *capacity.Search     `json:"search,omitempty"`
@@ -25,12 +23,9 @@ type limit struct {
 	Unit  string  `json:"unit,omitempty"` // as result.Outcome has it
 }
 
-// Search writes what a search for a rate found as one HTML file.
-func Search(w io.Writer, s *capacity.Search) error { return OfSearch(s).writeHTML(w) }
-
-// OfSearch is what Search draws, for those who draw it elsewhere.
-func OfSearch(s *capacity.Search) CapacityPayload {
-	p := CapacityPayload{Kind: "capacity", Words: report.SearchSentences(s), Search: s,
+// OfSearch is what a search for a rate found.
+func OfSearch(s *capacity.Search) Capacity {
+	p := Capacity{Kind: "capacity", Words: report.SearchSentences(s), Search: s,
 		Counts: s.Counts()}
 	for i, expr := range s.Objectives {
 		l := limit{}
@@ -47,16 +42,8 @@ func OfSearch(s *capacity.Search) CapacityPayload {
 	return p
 }
 
-// Curve writes a sweep as one HTML file.
-func Curve(w io.Writer, c *capacity.Curve) error { return OfCurve(c).writeHTML(w) }
-
-// OfCurve is what Curve draws, for those who draw it elsewhere.
-func OfCurve(c *capacity.Curve) CapacityPayload {
-	return CapacityPayload{Kind: "capacity", Words: report.CurveSentences(c), Curve: c, Band: c.Band(),
+// OfCurve is what a sweep found.
+func OfCurve(c *capacity.Curve) Capacity {
+	return Capacity{Kind: "capacity", Words: report.CurveSentences(c), Curve: c, Band: c.Band(),
 		Counts: c.Counts()}
-}
-
-func (p CapacityPayload) writeHTML(w io.Writer) error {
-	title := "Capacity of " + p.Words.What
-	return document{title: title, summary: p.Words.Verdict, payload: p}.writeHTML(w)
 }
