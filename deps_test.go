@@ -48,7 +48,7 @@ engine/scenario: engine/proto /
 fault: /
 fact: /
 say: digits fact /
-setting: digits engine/data engine/loadplan engine/proxyproto engine/requests fact /
+setting: engine/stream digits engine/data engine/loadplan engine/proxyproto engine/requests fact /
 setting/settingtest: /
 engine/redirect: engine/proto /
 hole: /
@@ -79,30 +79,34 @@ cgroup: /
 engine/machine: cgroup / golang.org/x/sys
 engine/proxyproto: /
 engine/proxyproto/proxytest: engine/proxyproto /
-engine/loadplan: fault engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
+engine/loadplan: fault engine/stream engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto fact /
 engine/transport: atomicfile engine/dial engine/proxyproto engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
-engine/failure: engine/loadresult engine/proto engine/ring fact say /
+engine/failure: engine/loadresult engine/proto engine/ring fact say engine/stream /
 engine/dial: engine/failure engine/loadresult engine/ring /
 engine/flow: engine/loadplan engine/ring /
 engine/batching: engine/flow /
 engine/timers: /
 engine/rendezvous: engine/flow engine/ring /
+engine/stream: engine/jsonpath /
+engine/streams: engine/flow engine/loadplan engine/metric engine/proto engine/stream /
+engine/sampling: engine/failure engine/loadplan engine/loadresult engine/proto engine/reqlog /
 engine/meter: engine/h3 engine/machine engine/metric engine/ring /
 engine/silences: engine/flow engine/loadresult /
-engine/load: engine/silences engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
+engine/load: engine/sampling engine/streams engine/silences engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole lazyregexp / golang.org/x/net
-result: result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting lazyregexp /
+result: result/streamed result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting lazyregexp /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
-result/runfacts: engine/loadplan engine/loadresult engine/redirect engine/scenario fact result/durations say setting /
+result/streamed: engine/metric result/durations result/scripted /
+result/runfacts: engine/loadplan engine/loadresult engine/metric engine/redirect engine/scenario fact result/durations say setting /
 result/durations: engine/metric /
 result/unanswered: digits engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
 result/usage: observe/probe /
 dynohome: atomicfile redact result engine/loadplan lazyregexp /
-objective: digits fact nearest engine/loadplan engine/loadresult engine/metric result result/scripted say lazyregexp /
+objective: result/streamed digits fact nearest engine/loadplan engine/loadresult engine/metric result result/scripted say lazyregexp /
 imports: engine/proto fault hole redact /
 imports/accesslog: imports /
 imports/curl: engine/proto fault imports / mvdan.cc/sh
@@ -137,7 +141,7 @@ view/reporttest: engine/proto observe/probe observe/profile result fact say view
 view/method: engine/loadplan result view/format /
 view/repeat: redact view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /
-view/report: objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat engine/loadplan engine/loadresult setting /
+view/report: result/streamed objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat engine/loadplan engine/loadresult setting /
 view/historytext: engine/loadplan fact say store view/document view/format view/repeat view/report /
 view/screen: engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: digits fact result /

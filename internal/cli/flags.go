@@ -210,6 +210,16 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	if p.Ramps() && !given["connections"] { // one for each user, as browsers have
 		p.Connections = max((p.UserCount()+p.Depth()-1)/p.Depth(), 1)
 	}
+	if p.Stream.IsSet() {
+		for name, d := range map[string]struct{ field, is *loadplan.Seconds }{
+			"timeout": {&p.Timeout, new(loadplan.StreamTimeout)},
+			"drain":   {&p.Drain, new(loadplan.StreamDrain)},
+			"stall":   {&p.Stream.Stall, new(loadplan.StreamStall)}} {
+			if !given[name] {
+				*d.field = *d.is
+			}
+		}
+	}
 	if p.Requested > 0 && !given["connections"] {
 		p.Connections = int(min(int64(p.Connections), p.Requested))
 	}

@@ -43,11 +43,20 @@ func (f *targetFlags) groups() []group {
 			{"stall", "", "D/EVERY", "do nothing for D in every EVERY, as 1s/10s (never)",
 				setText(&c.Stall)},
 		}},
+		{"Streams", []option{
+			{"stream", "", "FORMAT", "answer with streams of events: sse, ndjson, openai, anthropic or\n" +
+				"ollama", setText(&c.Stream)},
+			{"first", "", "DIST", "when the first event comes (at once)", setText(&c.First)},
+			{"gap", "", "DIST", "how much later each further one comes (at once)", setText(&c.Gap)},
+			{"events", "", "N", "events of a stream (1)",
+				storeParsed(&c.Events, setting.Positive(setting.ParseInt))},
+		}},
 		{"Server", []option{
 			{"listen", "", "ADDR", "HOST:PORT, where port 0 is a free one, or unix:PATH\n" +
 				"(127.0.0.1:8080)", setText(&c.Addr)},
 			{"log", "", "FILE", "a line of CSV for each request: arrival_ns, service_start_ns,\n" +
-				"service_ns, path", setText(&f.log)},
+				"service_ns, path; of streams for each event: stream,\n" +
+				"arrival_ns, event, event_ns", setText(&f.log)},
 			{"cpus", "", "LIST", "CPUs to run on, as 0,2-3 (those the process may use)",
 				storeParsed(&f.cpus, setting.ParseCPUs)},
 			{"ring", "", "KIND", "how to do I/O on Linux: auto, epoll or uring (auto)", setText(&c.Ring)},
@@ -62,6 +71,7 @@ var targetExamples = []string{
 	"dyno target --listen 127.0.0.1:8080 --body 10000 -H 'Content-Type: text/plain'",
 	"dyno target --workers 4 --service exponential:5ms --log served.csv",
 	"dyno target --stall 1s/10s --close-after 100",
+	"dyno target --stream openai --first exponential:200ms --gap constant:20ms --events 100",
 }
 
 // serveTarget is dyno target. It prints where it listens first, and at the end what it served.

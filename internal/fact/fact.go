@@ -8,6 +8,7 @@
 //	losses.go     kinds: requests without a latency
 //	shortage.go   what an open workload had too little of
 //	texts.go      the texts in a fact, for whoever looks for secrets
+//	streams.go    kinds: streams of events
 //	comparisons.go  kinds: what a comparison of runs shows
 //	experiments.go  kinds: what an experiment shows
 package fact

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -28,6 +29,10 @@ const (
 	failureKindsMax = loadresult.ReportedKinds
 	failureTextMax  = 4 << 10
 )
+
+// eventsMost is how many of the bits of a sum are for seconds, of which each can have as many
+// events: eleven days.
+const eventsMost = 20
 
 // A plausibleMax is the most that an agent can have counted, in all and up to an instant. Sums
 // over all agents stay far below 2⁶³.
@@ -71,8 +76,11 @@ func checkSecond(t *loadresult.Tally, iv *loadresult.Interval, m plausibleMax) e
 	case iv.Busy < 0 || iv.Busy > 1 || iv.LagMax < 0 || iv.LagMax > m.elapsed:
 		return no("it was busy for less than no time, or for more than there was")
 	}
-	if err := checkCounts(t, iv, m); err != nil {
+	if err := cmp.Or(checkCounts(t, iv, m), iv.Stream.Check(m.sum>>eventsMost)); err != nil {
 		return err
+	}
+	if iv.Events < 0 || iv.Events > m.sum-t.Events {
+		return fmt.Errorf("%d events in %v", iv.Events, iv.To-iv.From)
 	}
 	s := t
 	if done := s.Completed + s.Failed + iv.Completed + iv.Failed; done > s.Sent+iv.Sent {

@@ -11,6 +11,7 @@ package objective
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"dyno/internal/digits"
 	"dyno/internal/lazyregexp"
 	"dyno/internal/result"
+	"dyno/internal/result/streamed"
 )
 
 // An Objective is a condition that a result should meet, such as "p99<20ms".
@@ -111,7 +113,8 @@ func ParseList(s string) ([]Objective, error) {
 // Parse reads NAME OP LIMIT; blanks between these, and before a unit, do not matter. NAME is a
 // statistic of latency (min, mean, max, stdev or a percentile such as p99 or p99.95), the same of
 // another distribution as service.p99 (also error_latency, dns, connect, tls, tls_full,
-// tls_resumed, first_byte and probe; of a scenario iteration, of those that completed, and
+// tls_resumed, first_byte and probe; of streams first_event or ttft, gap, and token_time or tpot;
+// of a scenario iteration, of those that completed, and
 // failed_iteration), of a route as route.login.p99, or one of errors, rps and cpu, which is the
 // watched server's time for a request; or checks, the share of a scenario's checks that passed,
 // and checks.NAME that of one; or metric.NAME, a counter of a script, and metric.NAME.p99 and the
@@ -188,6 +191,14 @@ func parseQuantity(name string) (quantity, error) {
 		return quantity{name, name, 0, rates, plain(func(r *result.Result) (float64, bool) {
 			return r.Rate.Completed, true
 		})}, nil
+	case "events", "tokens":
+		return quantity{name, name, 0, rates, plain(func(r *result.Result) (float64, bool) {
+			if r.Stream == nil {
+				return 0, false
+			}
+			rate := map[string]float64{"events": r.Stream.Rate.Events, "tokens": r.Stream.Rate.Tokens}
+			return rate[name], true
+		})}, nil
 	case "cpu":
 		return quantity{name, name, 0, times, plain(serverCPUPerRequest)}, nil
 	case "errors":
@@ -211,10 +222,14 @@ func parseQuantity(name string) (quantity, error) {
 		q.whose, statistic = whose, rest
 	}
 	of := distributions[q.whose]
+	if q.whose == "itl" {
+		return q, errors.New(`"itl" is the gap of vLLM's benchmark and the token time of AIPerf's: ` +
+			"write gap or token_time")
+	}
 	if of == nil {
 		return q, fmt.Errorf("%q is not one of latency, service, error_latency, dns, "+
 			"connect, tls, tls_full, tls_resumed, first_byte, probe, iteration, failed_iteration, "+
-			"checks, metric and route", q.whose)
+			"first_event, gap, token_time, checks, metric and route", q.whose)
 	}
 	read, percent, err := parseStatistic(statistic)
 	q.percent, q.of = percent, func(r *result.Result) reading {
@@ -238,9 +253,26 @@ var distributions = map[string]func(*result.Result) *result.Distribution{
 	"first_byte":  func(r *result.Result) *result.Distribution { return r.Phases.FirstByte },
 	"probe":       probeLatency,
 
+	"first_event": ofStream(func(s *streamed.Stream) *result.Distribution { return s.First }),
+	"gap":         ofStream((*streamed.Stream).GapAtLeast),
+	"token_time":  ofStream(func(s *streamed.Stream) *result.Distribution { return s.Token }),
+	"ttft":        ofStream(func(s *streamed.Stream) *result.Distribution { return s.First }),
+	"tpot":        ofStream(func(s *streamed.Stream) *result.Distribution { return s.Token }),
+
 	"error_latency":    func(r *result.Result) *result.Distribution { return r.ErrorLatency },
 	"iteration":        (*result.Result).IterationTime,
 	"failed_iteration": (*result.Result).FailedIterationTime,
+}
+
+// ofStream is a distribution of streams of events; nil where answers are none.
+func ofStream(of func(*streamed.Stream) *result.Distribution) func(*result.Result) *result.
+	Distribution {
+	return func(r *result.Result) *result.Distribution {
+		if r.Stream == nil {
+			return nil
+		}
+		return of(r.Stream)
+	}
 }
 
 // isPercentile reports whether a name, which may contain a dot, begins like a percentile.

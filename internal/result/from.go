@@ -16,6 +16,7 @@ import (
 	"dyno/internal/result/durations"
 	"dyno/internal/result/plansecrets"
 	"dyno/internal/result/runfacts"
+	"dyno/internal/result/streamed"
 	"dyno/internal/result/unanswered"
 	"dyno/internal/say"
 )
@@ -102,6 +103,8 @@ func newResult(r *loadresult.Result, plan loadplan.Plan, version string) (*Resul
 		marked.redactSamples(plansecrets.NewAnswers(r.Plan, redact.PlainMark, r.Samples), unchanged)
 	}
 	out.setDistributions(r, total)
+	out.Stream, out.Generator.ReadLagP99 = streamed.From(r.Plan.Stream.Format, total.Stream,
+		r.Measured)
 	out.setScenario(r)
 	var err error
 	if out.Probe, err = newProbe(r.Probe, version); err != nil {
@@ -381,7 +384,7 @@ func PointOf(i loadresult.Interval) Point {
 		P99: toMicroseconds(float64(i.P99)), Max: toMicroseconds(float64(i.Max)), InFlight: i.InFlight,
 		EarlyCounts: i.EarlyCounts, Received: i.Received, Written: i.Written,
 		Status: countByCode(i.Status), Heat: i.Heat, ByPart: i.ByPart,
-		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed}
+		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed, Events: i.Events}
 }
 
 // countByCode counts the answers of an interval by status code; nil if there were none.

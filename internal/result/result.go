@@ -45,6 +45,7 @@ import (
 	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
 	"dyno/internal/result/durations"
+	"dyno/internal/result/streamed"
 )
 
 // Format is what every result says of itself.
@@ -111,6 +112,7 @@ type Traffic struct {
 	Errors      []Error          `json:"errors"`
 	Bytes       Bytes            `json:"bytes"`
 	Connections Connections      `json:"connections"`
+	Stream      *streamed.Stream `json:"stream,omitempty"`
 
 	Retries loadresult.Retries `json:"retries,omitempty"` // Requests.Retried, by method and reason
 
@@ -332,6 +334,7 @@ type Point struct {
 
 	Iterations       int64 `json:"iterations,omitempty"` // completed, of those due in the window
 	IterationsFailed int64 `json:"iterations_failed,omitempty"`
+	Events           int64 `json:"events,omitempty"` // counted, that came in it
 
 	metric.EarlyCounts // that rates have besides
 }
@@ -377,6 +380,7 @@ type Generator struct {
 	SendLagP99    *float64 `json:"send_lag_p99_us,omitempty"`
 	SendLagP999   *float64 `json:"send_lag_p99_9_us,omitempty"`
 	SendLagMax    *float64 `json:"send_lag_max_us,omitempty"`
+	ReadLagP99    *float64 `json:"read_lag_p99_us,omitempty"` // streams: events lay unread, at most
 	GCPauseMax    float64  `json:"gc_pause_max_us"`
 	StopMax       float64  `json:"stop_max_us,omitempty"`           // of the runtime, for any reason
 	SchedulingP99 float64  `json:"scheduling_p99_us,omitempty"`     // a goroutine's wait until it ran

@@ -23,6 +23,9 @@ func (r *Result) countUnanswered(parts []*Result) {
 				*d.to = (*d.to).WithUnanswered(d.all...)
 			}
 		}
+		if r.Stream != nil {
+			r.Stream.AddUnanswered(l.FirstEventBounds())
+		}
 		if i := part.Iterations; i != nil && r.Iterations.Time != nil {
 			all := i.Waited
 			if l.Planned {

@@ -70,6 +70,7 @@ func Check(r *Result) error {
 			all = append(all, x.of.Check(x.name))
 		}
 	}
+	all = append(all, r.Stream.Check())
 	return errors.Join(all...)
 }
 

@@ -42,6 +42,7 @@ const (
 	Busy         Cause = "busy"
 	ScenarioTime Cause = "scenario"
 	SendLag      Cause = "send-lag"
+	ReadLag      Cause = "read-lag"
 	Unscheduled  Cause = "unscheduled"
 	Scheduling   Cause = "scheduling"
 	Steal        Cause = "steal"
@@ -120,6 +121,7 @@ var checks = []check{
 	{Busy, constantKind(Limit), findBusy, false, ofWindow},
 	{ScenarioTime, constantKind(Limit), findScenarioTime, false, ofWindow},
 	{SendLag, lateKind, findSendLag, false, ofAnswers},
+	{ReadLag, lateKind, findReadLag, false, ofAnswers},
 	{Unscheduled, constantKind(HeldUp), findUnscheduled, false, ofWindow},
 	{Scheduling, lateKind, findScheduling, false, ofAnswers},
 	{Steal, constantKind(HeldUp), findSteal, false, ofWindow},

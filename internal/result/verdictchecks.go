@@ -179,6 +179,15 @@ func findScenarioTime(r *Result) *fact.Fact {
 		Steps: len(r.Plan.Steps) > 0})
 }
 
+func findReadLag(r *Result) *fact.Fact {
+	if r.Stream == nil || r.Stream.Gap == nil || r.Generator.ReadLagP99 == nil ||
+		*r.Generator.ReadLagP99 < max(lagSuspect, lagSuspectShare*r.Stream.Gap.P50) {
+		return nil
+	}
+	return told(fact.ReadLag{P99US: *r.Generator.ReadLagP99, GapUS: r.Stream.Gap.P50},
+		r.moreTime()...)
+}
+
 func findSendLag(r *Result) *fact.Fact {
 	d := r.mainLatency()
 	if r.Generator.SendLagP99 == nil || d == nil {

@@ -11,6 +11,7 @@
 //	server.go     sentences about what the server did with a load
 //	comparisons.go  sentences about a comparison of runs
 //	experiments.go  sentences about an experiment
+//	streams.go    sentences about streams of events
 //	start.go      a sentence with a capital, unless it begins with a name
 package say
 
@@ -72,7 +73,8 @@ func sentence(f fact.Fact) string {
 			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),
 			digits.Plural(a.Steps, "further step"))
 	}
-	return cmp.Or(generatorSentence(f), lossSentence(f), serverSentence(f), fleetSentence(f),
+	return cmp.Or(generatorSentence(f), lossSentence(f), serverSentence(f), streamSentence(f),
+		fleetSentence(f),
 		manySentence(f), experimentSentence(f), comparisonSentence(f),
 		"a newer dyno found: "+string(f.Kind()))
 }

@@ -8,7 +8,7 @@ const (
 )
 
 // titles are the headings in the order in which help has them.
-var titles = []string{searchGroup, comparedGroup, timeGroup, loadGroup, requestGroup,
+var titles = []string{searchGroup, comparedGroup, timeGroup, loadGroup, requestGroup, streamGroup,
 	connectionGroup, tlsGroup, serverGroup, fleetGroup, outputGroup}
 
 // own are settings of one verb, which are of no plan: of the search, or of the experiment that is

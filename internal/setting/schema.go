@@ -13,8 +13,8 @@ import (
 )
 
 // WithSettings is a JSON schema in which the table describes settings. A line "$settings": "PLACE"
-// among the properties of an object stands for those of a place: "plan" or "tls" of a result,
-// "level" or "workload" of an experiment's file.
+// among the properties of an object stands for those of a place: "plan", "tls" or "stream" of a
+// result, "level" or "workload" of an experiment's file.
 func WithSettings(schema []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(schema) {
@@ -41,7 +41,7 @@ func properties(place string) (all []string) {
 	for i := range Table {
 		s := &Table[i]
 		switch place {
-		case "plan", "tls":
+		case "plan", "tls", "stream":
 			key, of := s.storedAs(place)
 			if key != "" {
 				all = append(all, property(key, s.withValues(of, false), s.withDefault(s.Stored)))
@@ -92,11 +92,14 @@ func property(key, of, does string) string {
 	return fmt.Sprintf("%q: {%s}", key, of)
 }
 
-// storedAs is the key of a result's plan, or of its TLS, that a setting is stored under, and its
-// type; "" if it is not stored there.
+// storedAs is the key of a result's plan, or of its TLS or stream, that a setting is stored under,
+// and its type; "" if it is not stored there.
 func (s *Setting) storedAs(place string) (key, of string) {
 	t := reflect.TypeFor[loadplan.Plan]()
-	if place == "tls" {
+	switch place {
+	case "stream":
+		t = reflect.TypeFor[loadplan.Stream]()
+	case "tls":
 		t = reflect.TypeFor[loadplan.TLS]()
 	}
 	var f reflect.StructField

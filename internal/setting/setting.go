@@ -20,6 +20,7 @@
 //	schema.go       what the schemas of results and experiments say of settings
 //	setting.go      a row and the table
 //	shown.go        what a plan has that differs from the default
+//	streams.go      rows: answers that are streams of events
 //	units.go        texts of numbers, durations and rates
 //	values.go       texts of other values
 package setting
@@ -100,8 +101,8 @@ type KeyWords struct {
 }
 
 // Table is all settings of a load, in the order in which help lists them.
-var Table = slices.Concat(load, requestRows, connections, tlsRows, watching, fleetRows, output,
-	unset)
+var Table = slices.Concat(load, requestRows, streamRows, connections, tlsRows, watching, fleetRows,
+	output, unset)
 
 // A Group is settings that help shows together.
 type Group struct {

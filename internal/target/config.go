@@ -35,6 +35,12 @@ type Config struct {
 	// It then neither reads nor works nor answers; requests wait.
 	Stall string
 
+	// Stream answers with streams of events of a format, one of StreamFormats; "": it does not. First
+	// is when the first event comes after a request, and Gap how much later each further one, as
+	// Service has times. Events is how many there are; 0 means 1.
+	Stream, First, Gap string
+	Events             int
+
 	CloseAfter int       // close a connection after so many requests; 0 never
 	Log        io.Writer // one line of CSV a request, see below; nil for none
 	Seed       uint64    // of the exponential service times
@@ -51,7 +57,9 @@ type Config struct {
 // The columns of the log are arrival_ns, service_start_ns, service_ns, path, in
 // the order of the answers. Instants are nanoseconds since 1970, service_ns is 0
 // without Service. A request arrives when the server has read it whole; one
-// pipelined behind another, when that one is answered.
+// pipelined behind another, when that one is answered. With Stream they are
+// stream, arrival_ns, event, event_ns, a line for each event: the number of the
+// stream, and of the event in it, and when it was written.
 
 const (
 	bodyMax   = 1 << 30 // it is held in memory
@@ -101,6 +109,7 @@ func (c Config) Check() error {
 	} else if c.Portable && c.Ring != "" && c.Ring != "auto" {
 		fault("--ring %s: --portable has no choice of it", c.Ring)
 	}
+	c.checkStream(fault)
 	if c.CloseAfter < 0 {
 		fault("--close-after %d: want 0 (never) or a number of requests", c.CloseAfter)
 	}

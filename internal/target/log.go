@@ -35,6 +35,13 @@ func (l *requestLog) addRequest(arrival, start, service int64, path []byte) {
 	l.w.Write(l.line)
 }
 
+// addEvent adds the line of an event of a stream.
+func (l *requestLog) addEvent(stream int64, arrived time.Time, event int, at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.w, "%d,%d,%d,%d\n", stream, arrived.UnixNano(), event, at.UnixNano())
+}
+
 func (l *requestLog) flushLog() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -27,6 +27,7 @@
 //	request.go        reads HTTP/1 requests
 //	service.go        service times, queue, stalls
 //	session.go        what a connection does, whatever the loop
+//	streaming.go      answers that are streams of events: --stream
 //	sys_linux.go      system calls
 //	target.go         Listen, Serve, counts
 //	uring_linux.go    the io_uring loop
@@ -70,6 +71,10 @@ func Listen(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{site: newSite(c), addr: l.Addr()}
+	if c.Stream != "" {
+		s.engine = newStreaming(s.site, l)
+		return s, nil
+	}
 	if c.Portable {
 		s.engine = newPortable(s.site, l)
 		return s, nil

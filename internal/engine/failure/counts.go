@@ -48,7 +48,7 @@ func (f Counts) CountFailure(phase loadresult.Phase, addr ring.Addr, err error) 
 func (f Counts) CountAnswer(k Kind, status uint16, addr ring.Addr, reason error) {
 	key := counted{k, addr}
 	f.count(key, func() string {
-		if k.Phase == loadresult.Check && reason != nil {
+		if reason != nil && (k.Phase == loadresult.Check || k.Phase == loadresult.Stream) {
 			return oneLine(reason.Error())
 		}
 		return k.AnswerDetail(status)

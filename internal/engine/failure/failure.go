@@ -28,6 +28,9 @@ func OfStatus(status uint16) Kind {
 // OfCheck is the kind of an answer that did not pass the check of that name.
 func OfCheck(name string) Kind { return Kind{Phase: loadresult.Check, Name: name} }
 
+// OfStream is the kind of a stream of events that is an error, because of a stream.Broken.
+func OfStream(reason error) Kind { return Kind{Phase: loadresult.Stream, Name: NameOf(reason)} }
+
 // Of is the kind of a failure of a connection, or of a request without a complete answer.
 func Of(phase loadresult.Phase, err error) Kind { return Kind{Phase: phase, Name: NameOf(err)} }
 

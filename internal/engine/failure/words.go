@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/stream"
 	"dyno/internal/fact"
 	"dyno/internal/say"
 )
@@ -17,6 +18,7 @@ import (
 var (
 	ErrTimeout   = errors.New("no answer in time")
 	ErrRefused   = errors.New("refused by the server, again and again")
+	ErrStalled   = errors.New("the stream was silent for too long behind an event")
 	ErrPipelined = errors.New("the connection was lost at an earlier request") // it was pipelined
 )
 
@@ -45,6 +47,7 @@ func systemErrno(err error) (syscall.Errno, bool) {
 func NameOf(err error) string {
 	var fault *proto.Fault
 	var unfinished *Unfinished
+	var broken *stream.Broken
 	switch {
 	case errors.As(err, &unfinished):
 		return "unfinished"
@@ -54,6 +57,10 @@ func NameOf(err error) string {
 		return "timeout"
 	case errors.Is(err, ErrRefused):
 		return "refused"
+	case errors.As(err, &broken):
+		return string(broken.Fault)
+	case errors.Is(err, ErrStalled):
+		return "stalled"
 	case errors.Is(err, ErrPipelined):
 		return loadresult.Behind
 	case errors.Is(err, io.EOF):

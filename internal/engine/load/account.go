@@ -168,16 +168,18 @@ func (a *account) countOtherLoss(due int64, v *flow.Window) {
 	}
 }
 
-// countNoAnswer counts a request of the window that had no answer, of that number in the plan, and
-// how long it waited.
-func (a *account) countNoAnswer(wait loadresult.Wait, begun bool, of int) {
+// countNoAnswer counts a request of the window that had no answer, and how long it waited.
+func (w *worker) countNoAnswer(wait loadresult.Wait, begun bool, x *exchange) {
 	wait.Requests = 1
 	if begun {
 		wait.Begun = 1
 	}
-	a.totals.Unanswered.Add(wait)
-	if a.route != nil {
-		a.routes[a.route[of]].Unanswered.Add(wait)
+	if x.eventful {
+		wait.Eventful = 1
+	}
+	w.totals.Unanswered.Add(wait)
+	if w.route != nil {
+		w.routes[w.route[w.numberOf(x)]].Unanswered.Add(wait)
 	}
 }
 

@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/meter"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/sampling"
 )
 
 // A workerReport is what a worker sends: the counters of an interval, or itself when it has ended.
@@ -99,6 +100,9 @@ func (r *run) publishInterval(s *intervalSum) {
 		Iterations: s.Iterations, IterationsFailed: s.IterationsFailed,
 	}
 	iv.EarlyCounts, iv.Bodies = s.EarlyCounts, s.Bodies
+	if s.Stream != nil {
+		iv.Events = s.Stream.Received
+	}
 	s.health.writeTo(&iv)
 	latency := s.Latency.ToSparse()
 	iv.MeasureFrom(latency)
@@ -108,7 +112,7 @@ func (r *run) publishInterval(s *intervalSum) {
 	if s.IterationTime != nil {
 		iv.IterationTime = s.IterationTime.ToSparse()
 	}
-	iv.Checks = slices.Clone(s.Checks)
+	iv.Checks, iv.Stream = slices.Clone(s.Checks), s.Stream.ToSparse()
 	select {
 	case r.intervals <- &iv:
 	default: // the reader has fallen behind
@@ -165,7 +169,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res.LeaveOutEarly()
 	res.CPU = max(cpuTo-cpuFrom, 0)
 	res.Failures = r.sumFailures(workers)
-	res.Samples = sumSamples(workers)
+	res.Samples = sampling.Sum(samplers(workers))
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
 	res.Notices = append(res.Notices, dismissed.Dismissals()...)
 	if next != flow.NotYet { // open: -R 100 -n 100 measures 1 s, not 0.99 s and one answer's time
@@ -175,6 +179,14 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res.Lost = lostAddresses(workers, from)
 	res.Busy = max(res.Busy, r.shareOfCPUs())
 	r.noteCause(workers)
+}
+
+// samplers are what the workers kept of errors.
+func samplers(workers []*worker) (all []*sampling.Sampler) {
+	for _, w := range workers {
+		all = append(all, &w.samples)
+	}
+	return all
 }
 
 // noteCause sets what the run ended of, if it did not end by itself: the most frequent failure, or
@@ -218,11 +230,5 @@ func (r *run) setWindow(from, end, to, last int64) {
 		res.Measured = min(res.Measured, d)
 	}
 	res.Drained = max(time.Duration(to-from)-res.Measured, 0)
-	var gc debug.GCStats
-	debug.ReadGCStats(&gc)
-	for i, end := range gc.PauseEnd {
-		if end.After(res.Started.Add(time.Duration(r.plan.Warmup))) {
-			res.GCPauseMax = max(res.GCPauseMax, gc.Pause[i])
-		}
-	}
+	res.GCPauseMax = meter.LongestGCPause(res.Started.Add(time.Duration(r.plan.Warmup)))
 }

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/streams"
 	"dyno/internal/engine/timers"
 )
 
@@ -44,6 +45,7 @@ type conn struct {
 	slots
 	attempts
 	responses scenario.Responses // as far as they are wanted
+	stream    *streams.Conn      // nil: answers are no streams
 }
 
 // A slots holds the requests that a connection has in flight, and its free places for others.
@@ -89,6 +91,8 @@ type exchange struct {
 	status uint16 // 0 until the response has begun
 	live   bool
 	waits  bool // the slot has been free since an earlier life of the connection
+
+	eventful bool // its stream failed, or was cut, behind its first event
 }
 
 // dialConn begins a new life.
@@ -416,23 +420,23 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 	}
 	codec, can := c.codec.(proto.Canceler)
 	if !can || c.live == 0 || c.doubt != 0 && c.doubt <= late {
-		w.loseConn(i, c, loadresult.Timeout, c.timeoutOfOldest())
+		phase, err := w.whyLost(c)
+		w.loseConn(i, c, phase, err)
 		return
 	}
 	for tag := range c.exchanges {
-		x := &c.exchanges[tag]
-		if !x.live || x.sent+w.timeoutOf(x.Request) > w.now {
+		phase, err := w.overdue(c, uint32(tag))
+		if phase == "" {
 			continue
 		}
-		err := failure.TimeoutOf(c.progressOf(uint32(tag)))
 		if !codec.Cancel(uint32(tag)) {
-			w.loseConn(i, c, loadresult.Timeout, err)
+			w.loseConn(i, c, phase, err)
 			return
 		}
 		if c.doubt == 0 {
 			c.doubt = w.now
 		}
-		w.failRequest(c, uint32(tag), loadresult.Timeout, err)
+		w.failRequest(c, uint32(tag), phase, err)
 		w.releaseTag(c, uint32(tag), w.now)
 	}
 	w.flushOutput(i, c)
@@ -471,7 +475,7 @@ func (w *worker) nextDeadline(c *conn) int64 {
 	}
 	for tag := range c.exchanges {
 		if x := &c.exchanges[tag]; x.live {
-			at = min(at, x.sent+w.timeoutOf(x.Request))
+			at = min(at, x.sent+w.timeoutOf(x.Request), c.silentUntil(uint32(tag), w.now))
 		}
 	}
 	if c.busy && c.live == 0 { // answered early: the server may not read the rest of the request

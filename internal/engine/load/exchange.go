@@ -34,13 +34,16 @@ func (w *worker) sendRequest(i uint32, c *conn, a flow.Arrival) {
 	if c.responses.Whole != nil {
 		c.responses.Whole.Begin(tag)
 	}
+	if c.stream != nil {
+		c.stream.Begin(tag, a.Due, w.now, a.Counted)
+	}
 	c.out = c.codec.Encode(c.out, m, tag)
 	c.live++
 	w.inFlight++
 	if !w.IsClosed() && a.Counted && a.Past == 0 {
 		w.recordLag(a, max(c.open, w.Released))
 	}
-	w.setTimer(i, c, w.now+w.timeoutOf(a.Request))
+	w.setTimer(i, c, min(w.now+w.timeoutOf(a.Request), c.silentUntil(tag, w.now)))
 }
 
 // recordLag records how late a request of an open workload was sent, which could be sent at an
@@ -142,13 +145,14 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	}
 	w.noteAnswer(x, body, w.now)
 	expected := w.isExpected(int(x.Request), x.status)
+	k, reason := w.judgeStream(c, tag, expected)
+	expected = expected && reason == nil
 	w.countAnswer(x, int(x.Request), w.now, &w.Window, expected, w.IsClosed())
 	if x.Counted && !expected {
-		k := failure.OfStatus(x.status)
-		w.errors.CountAnswer(k, x.status, w.addrs[c.Addr], nil)
+		w.errors.CountAnswer(k, x.status, w.addrs[c.Addr], reason)
 		w.sampleAnswer(c, tag, body, k)
 	}
-	if w.samples.show > 0 && x.Counted {
+	if w.samples.Show > 0 && x.Counted {
 		m := proto.Message{Request: int(x.Request)}
 		w.showRequest(x, m, w.now, w.placeOf(c, tag), body, "")
 	}
@@ -159,7 +163,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 func (w *worker) noteAnswer(x *exchange, body, at int64) {
 	if x.Counted {
 		w.counters.Bodies += body
-		if w.samples.log != nil {
+		if w.samples.Log != nil {
 			w.logRequest(x, body, at, "")
 		}
 	}
@@ -177,6 +181,7 @@ func (w *worker) isExpected(request int, status uint16) bool {
 func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err error) {
 	x := &c.exchanges[tag]
 	w.restoreSent(x)
+	c.endStream(x, tag, phase)
 	if phase == loadresult.Timeout {
 		var begun *failure.Unfinished
 		w.noteTimeout(c, x, x.status != 0 || errors.As(err, &begun))
@@ -186,7 +191,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 		w.countLoss(w.numberOf(x))
 		w.recordFailure(c, phase, err)
 		w.sampleFailure(c, tag, phase, err)
-		if w.samples.log != nil {
+		if w.samples.Log != nil {
 			w.logRequest(x, -1, w.now, phase)
 		}
 	} else {

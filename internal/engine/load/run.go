@@ -27,6 +27,7 @@
 //	slot.go         when a slot of a closed workload became free
 //	standstill.go   time in which a thread was stopped
 //	steps.go        what users of a scenario do, step by step
+//	streams.go      answers that are streams of events
 //	userramp.go     users whose number changes
 //	unfinished.go   how far the answers came that did not end
 //	users.go        users, and the responses that they see
@@ -58,6 +59,8 @@ import (
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/rendezvous"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/sampling"
+	"dyno/internal/engine/streams"
 	"dyno/internal/engine/transport"
 )
 
@@ -119,7 +122,7 @@ func (r *run) execute(ctx context.Context, meet Barrier) (*loadresult.Result, er
 	if err := r.resolveOrigins(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.checkPorts(); err != nil {
+	if r.result.Ports, err = transport.CheckPorts(&r.plan, r.addrs); err != nil {
 		return nil, err
 	}
 	if err := r.runWorkers(ctx, meet); err != nil {
@@ -198,34 +201,11 @@ func flawOfLimit(setting string, err error) error {
 	return err
 }
 
-// isLocal reports whether the server runs on this machine and shares its CPUs.
-func (r *run) isLocal() bool {
-	for _, a := range r.addrs {
-		if a.Unix == "" && !a.TCP.Addr().IsLoopback() {
-			return false
-		}
-	}
-	return true
-}
-
 // addNotice adds a notice to the result, unless it is empty.
 func (r *run) addNotice(s string) {
 	if s != "" {
 		r.result.Notices = append(r.result.Notices, s)
 	}
-}
-
-// checkPorts refuses more connections than there are ports to open them from.
-func (r *run) checkPorts() error {
-	ports := machine.LocalPorts()
-	r.result.Ports = ports
-	if ports == 0 || r.plan.Target.Unix != "" || r.plan.Connections <= ports*len(r.addrs) {
-		return nil
-	}
-	return loadplan.Flaw{Setting: "Connections", Problem: fmt.Sprintf(
-		"%d connections to %d address(es) need as many local ports and there are %d for each; "+
-			"give more addresses with {Source}, widen net.ipv4.ip_local_port_range or lower {Connections}",
-		r.plan.Connections, len(r.addrs), ports)}
 }
 
 // runWorkers runs the workers and collects what they report.
@@ -241,7 +221,7 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	r.emptyCounters = make(chan *metric.Counters, 4*r.threads)
 	for range r.threads { // 0.5 MB, for which the load would wait at the end of the first second
 		empty := metric.NewCounters()
-		loadresult.CountScenario(&r.plan, empty)
+		loadresult.PrepareCounters(&r.plan, empty)
 		r.emptyCounters <- empty
 	}
 	end := func() { r.gate.Stop.CompareAndSwap(0, ring.Clock()) }
@@ -306,7 +286,7 @@ func (r *run) startShowing() (wait func()) {
 
 // workerCPUs returns the CPUs for the workers, and whether they share them with other programs.
 func (r *run) workerCPUs() (cpus []int, shared bool) {
-	if r.isLocal() || r.cpusSkipped >= len(r.cpus) {
+	if transport.AreLocal(r.addrs) || r.cpusSkipped >= len(r.cpus) {
 		return r.cpus, true
 	}
 	return r.cpus[r.cpusSkipped:], false
@@ -361,9 +341,9 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 		w.notices[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
 	}
 	w.rampingIn = r.promptStart && !r.plan.Open()
-	w.watch.cpu = machine.ThreadCPU()
-	if w.watch.cpu == nil || r.protocols.HTTP3 != nil { // its thread may change
-		w.watch.cpu, w.watch.ofAll = func() int64 { return int64(machine.ProcessCPU()) }, true
+	w.watch.CPU = machine.ThreadCPU()
+	if w.watch.CPU == nil || r.protocols.HTTP3 != nil { // its thread may change
+		w.watch.CPU, w.watch.OfAll = func() int64 { return int64(machine.ProcessCPU()) }, true
 	}
 	w.publish = func(s *metric.Counters) *metric.Counters {
 		r.reports <- workerReport{from: i, counters: s, health: w.takeHealth(w.now, w.idleTime())}
@@ -392,7 +372,7 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 	tally := loadresult.NewTotals()
 	w := &worker{
 		server: server{p, addrs, protocols, newCodec, protocols.Framed(p.Target)}, ring: g, gate: gate,
-		id: i, of: n, users: users, samples: newSampler(p, i), deep: p.Depth() > 1,
+		id: i, of: n, users: users, samples: sampling.New(p, i), deep: p.Depth() > 1,
 		pool: pool{conns: make([]conn, connections), idle: flow.NewFIFO[uint32](connections)},
 		Flow: flow.New(p, i, n),
 		account: account{counters: metric.NewCounters(), totals: &tally, errors: failure.Counts{},
@@ -415,7 +395,8 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 			users.all[k].Over = over
 		}
 		w.totals.Scenario = loadresult.NewScenarioTotals(p.Checks)
-		loadresult.CountScenario(p, w.counters)
 	}
-	return w, nil
+	w.streams, err = streams.New(p, connections, &w.now, &w.Window)
+	w.prepareCounters()
+	return w, err
 }

@@ -14,57 +14,11 @@ import (
 
 // This file keeps samples of errors: what was sent, and what the server said. A worker keeps them
 // in memory that it allocates when such an error happens, and gives them away with its totals. It
-// writes no file, because it must not wait.
-
-// sampledKinds is how many kinds of errors a worker has samples of: the first it meets. With all
-// limits of samples reached a thread keeps 80 MiB of bodies.
-const sampledKinds = 32
-
-// A sampler holds a worker's samples.
-type sampler struct {
-	most   int          // of each kind; 0: none is kept
-	show   int          // requests to keep yet, whatever becomes of them: Plan.Show
-	whole  bool         // Plan.SaveErrors
-	log    *reqlog.Ring // of all requests; nil: there is none
-	kept   []loadresult.Sample
-	count  map[failure.Kind]int
-	judged proto.MessageCopy
-}
-
-func newSampler(p *loadplan.Plan, thread int) sampler {
-	s := sampler{whole: p.SaveErrors, show: p.Show, log: p.LogRing(thread),
-		count: map[failure.Kind]int{}}
-	switch {
-	case p.SaveErrors:
-		s.most = loadplan.SamplesMost
-	case p.Scenario != nil:
-		s.most = 1
-	}
-	return s
-}
-
-// wants reports whether a sample of that kind is to be kept.
-func (s *sampler) wants(k failure.Kind) bool {
-	if s.most == 0 && s.show == 0 { // the usual case, of each error
-		return false
-	}
-	n, known := s.count[k]
-	if k.Phase == loadresult.Shown {
-		return s.count[failure.Kind{Phase: loadresult.Shown}] < s.show // a hop is part of a request
-	}
-	return n < s.most && (known || len(s.count) < sampledKinds)
-}
-
-// keepMessage copies a message, whose memory the scenario may use for the next.
-func (s *sampler) keepMessage(m proto.Message) {
-	if s.whole || s.show > 0 {
-		s.judged.Copy(m, loadplan.SampledBody)
-	}
-}
+// writes no file, because it must not wait. Package sampling knows which are kept.
 
 // logRequest adds a request that ended at an instant to the log.
 func (w *worker) logRequest(x *exchange, body, at int64, failed loadresult.Phase) {
-	w.samples.log.Add(reqlog.Line{Due: x.Due - w.From, Sent: x.sent - w.From, Ended: at - w.From,
+	w.samples.Log.Add(reqlog.Line{Due: x.Due - w.From, Sent: x.sent - w.From, Ended: at - w.From,
 		Bytes: body, Failed: string(failed), Request: int32(w.numberOf(x)), Thread: int32(w.id),
 		Status: x.status})
 }
@@ -98,7 +52,7 @@ func (p *place) takeWhole() {
 // sampleAnswer keeps a sample of an answer that is an error by its status, in a load without a
 // scenario.
 func (w *worker) sampleAnswer(c *conn, tag uint32, body int64, k failure.Kind) {
-	if w.samples.wants(k) {
+	if w.samples.Wants(k) {
 		x, p := &c.exchanges[tag], w.placeOf(c, tag)
 		s := w.addSample(k, k.AnswerDetail(x.status), x, w.now, p)
 		s.SetRequest(w.plan, proto.Message{Request: int(x.Request)})
@@ -108,13 +62,13 @@ func (w *worker) sampleAnswer(c *conn, tag uint32, body int64, k failure.Kind) {
 
 // sampleStep keeps a sample of a step whose response is an error: by its status, or by a check.
 func (w *worker) sampleStep(x *exchange, r *scenario.Response, at int64, p place, k failure.Kind) {
-	if !w.samples.wants(k) {
+	if !w.samples.Wants(k) {
 		return
 	}
 	s, response := w.addSample(k, k.AnswerDetail(x.status), x, at, p), r
-	if w.samples.whole {
-		s.SetRequest(w.plan, w.samples.judged.Message)
-		s.RequestBytes = max(s.RequestBytes, w.samples.judged.BodyBytes)
+	if w.samples.Whole {
+		s.SetRequest(w.plan, w.samples.Judged.Message)
+		s.RequestBytes = max(s.RequestBytes, w.samples.Judged.BodyBytes)
 		response = p.whole
 	}
 	s.SetResponse(response, x.status, r.BodyBytes)
@@ -122,7 +76,7 @@ func (w *worker) sampleStep(x *exchange, r *scenario.Response, at int64, p place
 
 // sampleFailure keeps a sample of a request that failed before its response was complete.
 func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err error) {
-	if !w.samples.whole && w.samples.show == 0 {
+	if !w.samples.Whole && w.samples.Show == 0 {
 		return
 	}
 	k := failure.Of(phase, err)
@@ -131,10 +85,10 @@ func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err 
 	if w.users != nil {
 		m = w.users.all[x.Request].step.Message
 	}
-	if w.samples.show > 0 {
+	if w.samples.Show > 0 {
 		w.showRequest(x, m, w.now, p, -1, failure.Describe(err))
 	}
-	if w.samples.whole && w.samples.wants(k) {
+	if w.samples.Whole && w.samples.Wants(k) {
 		s := w.addSample(k, failure.Describe(err), x, w.now, p)
 		s.SetRequest(w.plan, m)
 		if x.status != cutShort {
@@ -146,7 +100,7 @@ func (w *worker) sampleFailure(c *conn, tag uint32, phase loadresult.Phase, err 
 // showRequest keeps a sample of one of the first Plan.Show; why is why body is -1, and not whole.
 func (w *worker) showRequest(x *exchange, m proto.Message, at int64, p place, body int64,
 	why string) {
-	w.samples.show--
+	w.samples.Show--
 	s := w.addSample(failure.Kind{Phase: loadresult.Shown}, why, x, at, p)
 	s.SetRequest(w.plan, m)
 	if x.status != cutShort {
@@ -156,9 +110,9 @@ func (w *worker) showRequest(x *exchange, m proto.Message, at int64, p place, bo
 
 // showHop keeps a sample of an answer that is followed, of one of the first Plan.Show.
 func (w *worker) showHop(x *exchange, at int64, p place, body int64) {
-	if w.samples.show > 0 && x.Counted && len(w.samples.kept) < loadplan.ShowMost {
+	if w.samples.Show > 0 && x.Counted && len(w.samples.Kept) < loadplan.ShowMost {
 		s := w.addSample(failure.Kind{Phase: loadresult.Shown, Name: loadresult.Hop}, "", x, at, p)
-		s.SetRequest(w.plan, w.samples.judged.Message)
+		s.SetRequest(w.plan, w.samples.Judged.Message)
 		s.SetResponse(p.whole, x.status, body)
 	}
 }
@@ -166,7 +120,6 @@ func (w *worker) showHop(x *exchange, at int64, p place, body int64) {
 // addSample adds a sample of an exchange that was over at an instant.
 func (w *worker) addSample(k failure.Kind, detail string, x *exchange, at int64,
 	p place) *loadresult.Sample {
-	w.samples.count[k]++
 	s := loadresult.Sample{Phase: k.Phase, Kind: k.Name, Address: p.addr.String(),
 		Detail: detail, Due: time.Duration(x.Due - w.From), Sent: time.Duration(x.sent - w.From),
 		Ended: time.Duration(at - w.From), Thread: w.id,
@@ -178,32 +131,7 @@ func (w *worker) addSample(k failure.Kind, detail string, x *exchange, at int64,
 		u := &w.users.all[x.Request]
 		s.Step, s.User, s.Iteration = w.plan.StepName(u.step.Route), u.Number, u.Iteration
 	}
-	w.samples.kept = append(w.samples.kept, s)
-	return &w.samples.kept[len(w.samples.kept)-1]
-}
-
-// sumSamples are the samples of all workers.
-func sumSamples(workers []*worker) (all []loadresult.Sample) {
-	if len(workers) == 0 {
-		return nil
-	}
-	one := &workers[0].samples
-	sum := sampler{most: one.most, count: map[failure.Kind]int{},
-		show: one.show + one.count[failure.Kind{Phase: loadresult.Shown}]}
-	for _, w := range workers {
-		all = append(all, w.samples.kept...)
-	}
-	return loadresult.FirstSamples(all, func(s loadresult.Sample) bool {
-		k := failure.Kind{Phase: s.Phase, Name: s.Kind}
-		if s.Phase == loadresult.Expect {
-			k.Status = s.Status
-		}
-		wanted := sum.wants(k)
-		if wanted {
-			sum.count[k]++
-		}
-		return wanted
-	})
+	return w.samples.Add(k, s)
 }
 
 // wholeSinkOf is the sink of a connection whose responses are kept whole.
@@ -215,7 +143,7 @@ func (w *worker) wholeSinkOf(c *conn) proto.Sink {
 			whole.Part, whole.Want = &c.responses, w.users.want
 		}
 		if !w.plan.SaveErrors {
-			whole.Show = &w.samples.show
+			whole.Show = &w.samples.Show
 		}
 		c.responses.Whole = whole
 	}

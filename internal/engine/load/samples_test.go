@@ -232,7 +232,7 @@ func TestSampledKinds(t *testing.T) {
 	p := simPlan(func(p *loadplan.Plan) { p.SaveErrors, p.Requested, p.Duration = true, 400, 0 })
 	n := 400
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(ms, answer(n, "")); n++ }})
-	if len(r.Samples) != sampledKinds {
+	if len(r.Samples) != 32 {
 		t.Errorf("%d samples of %d kinds", len(r.Samples), len(r.Failures))
 	}
 }
@@ -322,8 +322,8 @@ func TestSamplesAllocateNothing(t *testing.T) {
 				p.SaveErrors = true
 				w := loopWorker(t, &p, &loop{reply: reply}, func(*metric.Counters) {})
 				checkAllocations(t, w, func() int64 { return w.counters.Completed + w.counters.Failed })
-				if failed := len(w.samples.kept) == loadplan.SamplesMost; failed != (&reply[0] == &unavailable[0]) {
-					t.Errorf("%d samples", len(w.samples.kept))
+				if failed := len(w.samples.Kept) == loadplan.SamplesMost; failed != (&reply[0] == &unavailable[0]) {
+					t.Errorf("%d samples", len(w.samples.Kept))
 				}
 			})
 		}

@@ -58,8 +58,8 @@ func TestShownAllocateNothing(t *testing.T) {
 	p := simPlan(func(p *loadplan.Plan) { p.Connections, p.Duration, p.Show = 4, loadplan.Seconds(1000*s), 2 })
 	w := loopWorker(t, &p, &loop{reply: hello}, func(*metric.Counters) {})
 	checkAllocations(t, w, func() int64 { return w.counters.Completed })
-	if len(w.samples.kept) != 2 {
-		t.Errorf("%d are shown", len(w.samples.kept))
+	if len(w.samples.Kept) != 2 {
+		t.Errorf("%d are shown", len(w.samples.Kept))
 	}
 	for _, c := range w.pool.conns {
 		for _, r := range c.responses.Whole.Of {

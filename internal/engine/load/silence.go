@@ -43,7 +43,7 @@ func (w *worker) noteTimeout(c *conn, x *exchange, begun bool) {
 		return
 	}
 	if x.Counted {
-		w.countNoAnswer(loadresult.Wait{After: after}, begun, w.numberOf(x))
+		w.countNoAnswer(loadresult.Wait{After: after}, begun, x)
 	}
 	if w.at != nil {
 		if w.IsClosed() {
@@ -64,7 +64,7 @@ func (w *worker) noteTimeout(c *conn, x *exchange, begun bool) {
 func (w *worker) countUnanswered(x *exchange, begun bool) {
 	if x.Counted {
 		w.totals.Unfinished++
-		w.countNoAnswer(loadresult.Wait{}, begun, w.numberOf(x))
+		w.countNoAnswer(loadresult.Wait{}, begun, x)
 	} else if x.Due < w.From {
 		w.totals.WarmupLost++
 	}

@@ -1,60 +1,9 @@
 package load
 
-// A standstill is time in which a thread neither ran nor had reason to sleep: the process was
-// stopped (SIGSTOP, docker pause, a debugger), its machine was, or other programs had the CPU. What
-// the thread had in flight, and what became due meanwhile, looks as late as if the server had been.
-// Send lag shows some of that, of requests that had a free connection.
-//
-// A thread notices it by its own clock. It was to wake at a certain instant, at the latest
-// sleepMost after it fell asleep, and woke later. Or a turn took longer than the CPU time that the
-// thread used. With HTTP/3, and on systems that do not report that, it is the CPU time of the
-// process: what other threads worked is then no standstill. So a stop is noticed whatever the load
-// does. Up to sleepMost of it may be missing if the thread slept when it began, or lookEvery, if it
-// was busy before. If the machine is suspended with its monotonic clock, no time passes for
-// latencies either: there is no standstill.
-//
-// A thread looks once in lookEvery at most, which costs it one system call.
-const (
-	lookEvery       = int64(10e6)
-	standstillLeast = int64(10e6) // what is shorter is no standstill
-)
-
-// A watch is what a worker knows of its thread's time.
-type watch struct {
-	cpu    func() int64 // CPU time that the thread has used, in ns
-	ofAll  bool         // cpu is that of all threads
-	wake   int64        // when the thread was to be awake at the latest
-	looked int64        // when it looked last
-	used   int64        // what cpu was then
-
-	spun     int64 // ns waited without sleeping (--spin)
-	idleTurn bool  // the last turn found nothing to do
-}
-
-// beginWatch is called before the first turn.
-func (k *watch) beginWatch(now int64) {
-	k.looked, k.wake = now, now
-	if k.cpu != nil {
-		k.used = k.cpu()
-	}
-}
-
-// lookForStandstill is called at the beginning of a turn. before is when the last one ended, which
-// began at turnBegan.
+// lookForStandstill is called at the beginning of a turn: see meter.Watch. before is when the last
+// one ended, which began at turnBegan.
 func (w *worker) lookForStandstill(before int64) {
-	k := &w.watch
-	k.looked = w.now
-	lost := max(w.now-max(k.wake, before), 0)
-	if k.cpu != nil {
-		used := k.cpu()
-		idle := before - w.turnBegan - (used - k.used)
-		if k.ofAll { // the work of other threads does not explain why this one woke late
-			idle = max(idle, 0)
-		}
-		lost += idle
-		k.used = used
-	}
-	if lost >= standstillLeast {
+	if lost := w.watch.Lost(w.now, before, w.turnBegan); lost > 0 {
 		w.countStandstill(w.now-lost, w.now)
 	}
 }

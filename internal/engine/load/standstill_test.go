@@ -56,7 +56,7 @@ func TestStandstill(t *testing.T) {
 			})
 			r := &stoppedRing{steady(c.after), c.at, s}
 			if name == "short" {
-				r.length = standstillLeast / 2
+				r.length = 5e6
 			}
 			got := simulate(t, p, r).StandstillTotals
 			if got.StoodStillMost < c.length || got.StoodStillMost > c.length+sleepMost || got.StoodStill != got.StoodStillMost ||
@@ -102,13 +102,13 @@ func TestStandstillInTurn(t *testing.T) {
 			tally, cpu := loadresult.NewTotals(), 5*s
 			w := &worker{account: account{totals: &tally}, Window: flow.Window{From: s, End: 20 * s}}
 			w.Next = loadplan.AtOnce
-			w.watch.cpu, w.watch.ofAll = func() int64 { return cpu }, c.ofAll
+			w.watch.CPU, w.watch.OfAll = func() int64 { return cpu }, c.ofAll
 			w.now = 10 * s
-			w.watch.beginWatch(w.now)
+			w.watch.Begin(w.now)
 			w.turnBegan = w.now
 			before := w.now + c.turn
-			w.watch.wake = before + 3*ms // it slept so long
-			w.now, cpu = w.watch.wake+c.late, cpu+c.used
+			w.watch.Wake = before + 3*ms // it slept so long
+			w.now, cpu = w.watch.Wake+c.late, cpu+c.used
 			w.lookForStandstill(before)
 			if tally.StoodStill != c.want {
 				t.Errorf("stood still for %d ns, want %d", tally.StoodStill, c.want)

@@ -157,6 +157,7 @@ func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 		return
 	}
 	r.Status, r.BodyBytes = x.status, body
+	_, r.Broken = w.judgeStream(c, tag, true)
 	r.Protocol, r.Took = c.protocol, time.Duration(w.now-x.sent)
 	if c.borrowsMessage(tag) {
 		w.lendStep(c, tag, r)
@@ -181,13 +182,16 @@ func (w *worker) mayJudge() bool {
 // continues the user.
 func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place) {
 	step := &w.users.all[x.Request].step
-	w.samples.keepMessage(step.Message)
+	w.samples.KeepMessage(step.Message)
 	expected := step.AnyStatus || w.isExpected(step.Message.Request, x.status)
-	if !expected {
+	switch {
+	case !expected:
 		r.Failed = string(loadresult.Expect)
+	case r.Broken != nil:
+		r.Failed = string(loadresult.Stream)
 	}
 	next := scenario.Fail()
-	if expected || step.KeepGoing {
+	if r.Failed == "" || step.KeepGoing {
 		if next = w.callNext(x.Request, r); r.Unjudged {
 			w.countUnanswered(x, true)
 			return
@@ -202,23 +206,26 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 		w.followRedirect(x, &next)
 		return
 	}
-	if w.samples.show > 0 && x.Counted {
-		w.showRequest(x, w.samples.judged.Message, at, p, r.BodyBytes, "")
+	if w.samples.Show > 0 && x.Counted {
+		w.showRequest(x, w.samples.Judged.Message, at, p, r.BodyBytes, "")
 	}
 	if w.restoreSent(x) {
 		w.users.silent.Answer(x.Request, &w.Window, w.plan.Depth(), w.totals)
 	}
 	w.noteAnswer(x, r.BodyBytes, at)
-	right := expected && check < 0
+	right := r.Failed == "" && check < 0
 	w.countAnswer(x, step.Route, at, &w.Window, right, w.IsClosed())
 	if x.Counted {
 		w.totals.Scenario.CountChecks(r, w.counters.Checks)
 		if !right {
-			k := failure.OfStatus(x.status)
-			if check >= 0 && (expected || w.plan.IsOfRedirects(check)) {
+			k, reason := failure.OfStatus(x.status), r.Reason()
+			switch {
+			case r.Failed == string(loadresult.Stream):
+				k, reason = failure.OfStream(r.Broken), r.Broken
+			case check >= 0 && (expected || w.plan.IsOfRedirects(check)):
 				k = failure.OfCheck(w.plan.Checks[check])
 			}
-			w.errors.CountAnswer(k, x.status, *p.addr, r.Reason())
+			w.errors.CountAnswer(k, x.status, *p.addr, reason)
 			w.sampleStep(x, r, at, p, k)
 		}
 	}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"dyno/internal/engine/flow"
@@ -119,11 +120,19 @@ func (w *worker) timeoutOf(request uint32) int64 {
 
 // sinkOf is what a connection's codec gives responses to; nil if nothing of them is wanted.
 func (w *worker) sinkOf(c *conn) proto.Sink {
-	if w.plan.KeepsWhole() {
-		return w.wholeSinkOf(c)
+	var sink proto.Sink
+	var want proto.Want
+	switch {
+	case w.plan.KeepsWhole():
+		sink, want = w.wholeSinkOf(c), proto.Want{AllFields: true, Body: math.MaxInt64}
+	case w.users != nil && !w.users.want.IsEmpty():
+		sink, want = &c.responses, w.users.want
 	}
-	if w.users == nil || w.users.want.IsEmpty() {
-		return nil
+	if w.streams == nil {
+		return sink
 	}
-	return &c.responses
+	if c.stream == nil {
+		c.stream = w.streams.NewConn(sink, want)
+	}
+	return c.stream
 }

@@ -7,10 +7,13 @@ import (
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/meter"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto/fcgi"
 	"dyno/internal/engine/rendezvous"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/sampling"
+	"dyno/internal/engine/streams"
 )
 
 // A worker drives its connections from one thread, and shares nothing with other workers under
@@ -35,8 +38,9 @@ type worker struct {
 	pool
 	account
 	users   *users // who go through the plan's scenario; nil: it has none
-	samples sampler
-	watch   watch
+	samples sampling.Sampler
+	watch   meter.Watch
+	streams *streams.Watch // nil: answers are no streams
 
 	outposts []*outpost // other origins that redirects may lead to
 	at       *outpost   // the one in the place of the server and pool; nil: none is
@@ -55,8 +59,8 @@ func (w *worker) runLoop() error {
 	w.beginRun()
 	for w.ending = w.endOfRun(); w.ending == ""; w.ending = w.endOfRun() {
 		w.delayForBatch()
-		w.watch.wake = w.nextWakeUp()
-		if err := w.ring.Wait(w.watch.wake); err != nil {
+		w.watch.Wake = w.nextWakeUp()
+		if err := w.ring.Wait(w.watch.Wake); err != nil {
 			return err
 		}
 		w.runTurn()
@@ -69,16 +73,19 @@ func (w *worker) runLoop() error {
 func (w *worker) runTurn() {
 	before := w.now
 	w.now = w.ring.Now()
-	if w.now-w.watch.looked >= lookEvery {
+	if w.now-w.watch.Looked >= meter.LookEvery {
 		w.lookForStandstill(before)
 	}
 	w.turnBegan = w.now
+	if w.streams != nil {
+		w.streams.BeginTurn(w.idleTime())
+	}
 	w.doTimedWork(before)
 	c, ok := w.ring.Next()
-	if !ok && w.watch.idleTurn {
-		w.watch.spun += w.now - before
+	if !ok && w.watch.IdleTurn {
+		w.watch.Spun += w.now - before
 	}
-	w.watch.idleTurn = !ok && w.plan.Spin // else the time until the next turn would count as idle
+	w.watch.IdleTurn = !ok && w.plan.Spin // else the time until the next turn would count as idle
 	for ; ok; c, ok = w.ring.Next() {
 		if w.outposts == nil || !w.handleAbroad(c) {
 			w.handleCompletion(c)
@@ -103,7 +110,7 @@ func (w *worker) beginRun() {
 	w.meter.ReadOnce(w.id == 0, w.protocols.HTTP3 != nil)
 	w.now = w.ring.Now()
 	w.turnBegan = w.now
-	w.watch.beginWatch(w.now)
+	w.watch.Begin(w.now)
 	w.Window, w.rotate = flow.Unopened(), flow.NotYet
 	w.downSince, w.outage = w.now, flow.NotYet
 	w.batching.Begin()
@@ -161,7 +168,7 @@ func (w *worker) openWindow() {
 }
 
 // idleTime is how many ns since the run began there was nothing to do, sleeping or spinning.
-func (w *worker) idleTime() int64 { return w.ring.IdleTime() + w.watch.spun }
+func (w *worker) idleTime() int64 { return w.ring.IdleTime() + w.watch.Spun }
 
 // nextWakeUp is when the worker has something to do even if nothing completes. With --spin that is
 // now, so the rings need no mode of their own for it. Turns that then find nothing count as idle.
@@ -283,10 +290,10 @@ func (w *worker) rampIn() {
 }
 
 // delayForBatch sleeps before the worker waits for completions: in a closed workload with more than
-// one stream on a connection, and not with --spin.
+// one stream on a connection, not with --spin, and not if answers are streams of events.
 func (w *worker) delayForBatch() {
 	if w.batching.For > 0 && w.plan.Streams > 1 && w.totals.Room > 1 && w.IsClosed() &&
-		!w.plan.Spin {
+		!w.plan.Spin && w.streams == nil {
 		w.ring.RestUntil(min(w.turnBegan+w.batching.For, w.nextWakeUp()))
 	}
 }
@@ -297,12 +304,19 @@ func (w *worker) publishCounters() {
 	w.meter.CountQUICBytes(w.ring, w.counters)
 	next := w.counters.Interval + 1
 	w.beginInterval(w.publish(w.counters), next)
-	loadresult.CountScenario(w.plan, w.counters)
+	w.prepareCounters()
+}
+
+// prepareCounters has the interval's counters count what the plan has.
+func (w *worker) prepareCounters() {
+	if loadresult.PrepareCounters(w.plan, w.counters); w.streams != nil {
+		w.streams.Counters = w.counters.Stream
+	}
 }
 
 // finishRun counts unanswered requests, and publishes the last interval.
 func (w *worker) finishRun() {
-	w.watch.wake = flow.NotYet
+	w.watch.Wake = flow.NotYet
 	w.lookForStandstill(w.now)
 	if w.meter.Begun && !w.meter.Ended {
 		w.meter.EndWindow(w.now, w.idleTime(), w.ring)

@@ -35,13 +35,13 @@ func (p Plan) SettingFlaws() []Flaw {
 	return p.Flaws()
 }
 
-// Fields are the names that Flaws can have: URL, and the fields of Plan and TLS.
-var Fields = fieldsOf(reflect.TypeFor[Plan](), reflect.TypeFor[TLS]())
+// Fields are the names that Flaws can have: URL, and the fields of Plan, TLS and Stream.
+var Fields = fieldsOf(reflect.TypeFor[Plan](), reflect.TypeFor[TLS](), reflect.TypeFor[Stream]())
 
 func fieldsOf(types ...reflect.Type) map[string]bool {
 	all := map[string]bool{"URL": true}
 	for _, t := range types {
-		for f := range t.Fields() {
+		for _, f := range reflect.VisibleFields(t) {
 			all[f.Name] = true
 		}
 	}

@@ -22,6 +22,7 @@
 //	schedulechange.go   two schedules, one after the other
 //	sequence.go         the order of requests
 //	source.go           where to connect from: --source
+//	stream.go           answers that are streams of events
 //	statuses.go         statuses, as people write them: 2xx,404
 //	tls.go              settings of TLS
 //	userstages.go       how many users there are when
@@ -93,6 +94,7 @@ type Plan struct {
 	// ProxyProtocol is the version of the PROXY protocol that the header has which each connection
 	// begins with: one of proxyproto.Versions; "": there is none.
 	ProxyProtocol string `json:"proxy_protocol,omitempty"`
+	Stream        Stream `json:"stream,omitzero"` // how answers are streams; zero: they are not
 	TLS           TLS    `json:"tls,omitzero"`
 
 	Connections int     `json:"connections"` // in all threads together
@@ -351,6 +353,7 @@ func (p *Plan) Flaws() (all []Flaw) {
 		"%d requests cannot use %d connections; lower {Connections} or raise {Requested}",
 		p.Requested, p.Connections)
 	p.checkProtocol(flaw)
+	p.checkStream(flaw)
 	p.checkSource(flaw)
 	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
 	flaw(p.Asks() == 0 && p.Scenario == nil, "Requests", "has no request")

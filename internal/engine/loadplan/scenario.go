@@ -1,6 +1,7 @@
 package loadplan
 
 import (
+	"math"
 	"slices"
 
 	"dyno/internal/engine/proto"
@@ -47,8 +48,15 @@ func (p *Plan) Want() (w proto.Want) {
 	if p.KeepsWhole() {
 		w.AllFields, w.Body = true, max(w.Body, SampledBody)
 	}
+	if p.Stream.IsSet() { // its events are read wherever in the body they are
+		w.Body = math.MaxInt64
+		w.Fields = append(slices.Clone(w.Fields), streamFields...)
+	}
 	return w
 }
+
+// streamFields are the fields of an answer that say how its body is read.
+var streamFields = []string{"content-type", "content-encoding"}
 
 // StepCount is how many steps there are: an iteration that has none is one of the Requests.
 func (p *Plan) StepCount() int {

@@ -157,8 +157,11 @@ type Interval struct {
 // Apart is what an interval's other counts and distributions do not have.
 type Apart struct {
 	metric.EarlyCounts
-	Bodies       int64         // bytes of the bodies of answers to the window's requests
-	ErrorLatency metric.Sparse // of answers to the window's requests that were errors; not in a Result
+	Events int64 // of streams: counted, that came in it
+	// Stream is what was counted of streams; nil: answers are none. Not in a Result.
+	Stream       *metric.StreamsSparse `json:",omitempty"`
+	Bodies       int64                 // bytes of the bodies of answers to the window's requests
+	ErrorLatency metric.Sparse         // of such answers that were errors; not in a Result
 
 	// ByPart divides Completed by the Parts of a Result; nil for one that told nothing of this time.
 	ByPart []*int64 `json:"-"`
@@ -204,11 +207,12 @@ const (
 	Timeout  Phase = "timeout"
 	Expect   Phase = "expect"
 	Check    Phase = "check" // of a scenario
+	Stream   Phase = "stream"
 	Shown    Phase = "shown" // of a Sample that is no error: see Plan.Show
 )
 
 // Phases are all of them.
-var Phases = []Phase{DNS, Connect, TLSPhase, Write, Read, Protocol, Timeout, Expect, Check}
+var Phases = []Phase{DNS, Connect, TLSPhase, Write, Read, Protocol, Timeout, Expect, Stream, Check}
 
 // A Route is the requests of one name.
 type Route struct {

@@ -130,9 +130,12 @@ func (t *ScenarioTotals) CountChecks(r *scenario.Response, now []metric.Outcomes
 	}
 }
 
-// CountScenario has an interval's counters count what it has of a plan's scenario; without one,
-// nothing.
-func CountScenario(p *loadplan.Plan, c *metric.Counters) {
+// PrepareCounters has an interval's counters count what a plan has: iterations, checks, events of
+// streams.
+func PrepareCounters(p *loadplan.Plan, c *metric.Counters) {
+	if p.Stream.IsSet() {
+		c.CountStreams()
+	}
 	if p.Scenario != nil {
 		c.CountScenario(p.CountsIterations(), len(p.Checks))
 	}

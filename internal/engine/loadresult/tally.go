@@ -25,6 +25,7 @@ func (t *Tally) add(iv Interval, h *metric.Histogram) {
 	t.Latency = addSparse(h, t.Latency, iv.Latency)
 	t.ErrorLatency = addSparse(h, t.ErrorLatency, iv.ErrorLatency)
 	t.IterationTime = addSparse(h, t.IterationTime, iv.IterationTime)
+	t.Stream = metric.AddStreams(t.Stream, iv.Stream)
 	t.Interval.Add(iv)
 	t.Failures = Fewer(t.Failures, ReportedKinds)
 }
@@ -50,7 +51,7 @@ func (t *Tally) counters() *metric.Counters {
 		Received: t.Received, Written: t.Written, Bodies: t.Bodies, Checks: t.Checks,
 		Latency: t.Latency.Histogram(metric.Fine), Service: t.Service.Histogram(metric.Fine),
 		ErrorLatency:  t.ErrorLatency.Histogram(metric.Fine),
-		IterationTime: t.IterationTime.Histogram(metric.Fine)}
+		IterationTime: t.IterationTime.Histogram(metric.Fine), Stream: t.Stream.Streams()}
 	for code, n := range t.Status {
 		if int(code) < metric.Statuses {
 			c.Status[code] = n

@@ -127,7 +127,7 @@ func (t *Together) show(index int) {
 // what the generators tell at their end.
 func (t *Together) keep(iv Interval) {
 	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
-	iv.IterationTime, iv.Checks, iv.Failures = metric.Sparse{}, nil, nil
+	iv.IterationTime, iv.Checks, iv.Failures, iv.Stream = metric.Sparse{}, nil, nil, nil
 	t.seconds = append(t.seconds, iv)
 }
 
@@ -174,7 +174,7 @@ func (t *Together) addLate(from int, iv Interval) {
 	s.Max, s.Heat = max(s.Max, iv.Max), s.Heat.Plus(iv.Heat)
 	s.Status = maps.Clone(s.Status) // of the one that was shown
 	s.Add(iv)
-	s.Checks, s.Failures = nil, nil
+	s.Checks, s.Failures, s.Stream = nil, nil, nil
 	t.countPart(at, from, iv.Completed)
 }
 
@@ -207,7 +207,7 @@ func (t *Together) Join(last []*Result) (*Result, error) {
 func (iv *Interval) memorySize() int {
 	const each = 128 // bytes of each entry of a map or slice, roughly
 	n := iv.Latency.MemorySize() + iv.Service.MemorySize() + iv.ErrorLatency.MemorySize() +
-		iv.IterationTime.MemorySize() + 16*len(iv.Checks) +
+		iv.IterationTime.MemorySize() + iv.Stream.MemorySize() + 16*len(iv.Checks) +
 		each*(1+len(iv.Failures)+len(iv.Status)) + 16*len(iv.Heat)
 	for _, f := range iv.Failures {
 		n += len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
@@ -233,6 +233,7 @@ func Sum(parts []Interval) Interval {
 	differ := sum.Service.Count > 0
 	for _, part := range parts[1:] {
 		sum.Add(part)
+		sum.Stream = metric.AddStreams(sum.Stream, part.Stream)
 		latency.MergeSparse(part.Latency)
 		service.MergeSparse(part.Served())
 		errors.MergeSparse(part.ErrorLatency)
@@ -280,6 +281,7 @@ func (iv *Interval) Add(part Interval) {
 	iv.AddEarly(part.EarlyCounts)
 	iv.Iterations += part.Iterations
 	iv.IterationsFailed += part.IterationsFailed
+	iv.Events += part.Events
 	iv.Checks = metric.AddOutcomes(iv.Checks, part.Checks)
 	iv.Received += part.Received
 	iv.Written += part.Written

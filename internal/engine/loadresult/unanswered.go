@@ -6,6 +6,8 @@ type Wait struct {
 
 	Requests int64 `json:"requests"` // of the window
 	Begun    int64 `json:"begun"`    // those of Requests whose answer had begun
+	// Eventful are those of Requests whose stream had its first event.
+	Eventful int64 `json:"eventful,omitempty"`
 
 	// Slots are the ns of the window that slots of a closed workload spent in waits that went on, as
 	// several requests one after the other or until the end. A user would have asked meanwhile.
@@ -43,6 +45,7 @@ func (u *Unanswered) Add(w Wait) {
 	}
 	x := &all[at]
 	x.Requests, x.Begun = x.Requests+w.Requests, x.Begun+w.Begun
+	x.Eventful += w.Eventful
 	x.Slots, x.SlotsBegun = x.Slots+w.Slots, x.SlotsBegun+w.SlotsBegun
 	*u = all
 }

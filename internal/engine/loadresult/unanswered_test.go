@@ -9,7 +9,7 @@ func TestUnansweredAddsUp(t *testing.T) {
 	for _, w := range []Wait{{After: 5, Requests: 2, Slots: 9}, {Requests: 1, Begun: 1}, {After: 5, Requests: 1, SlotsBegun: 4}} {
 		u.Add(w)
 	}
-	if len(u) != 2 || u[0] != (Wait{5, 3, 0, 9, 4}) || u[1] != (Wait{0, 1, 1, 0, 0}) {
+	if len(u) != 2 || u[0] != (Wait{After: 5, Requests: 3, Slots: 9, SlotsBegun: 4}) || u[1] != (Wait{Requests: 1, Begun: 1}) {
 		t.Errorf("%+v", u)
 	}
 	for _, after := range []int64{1, -1} { // ascending and descending

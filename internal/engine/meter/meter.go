@@ -1,7 +1,12 @@
-// Package meter measures what the window of a load cost the generator.
+// Package meter measures what the window of a load cost the generator, and when its threads stood
+// still.
+//
+//	meter.go        CPU time, and waits for it
+//	standstill.go   time in which a thread was stopped
 package meter
 
 import (
+	"runtime/debug"
 	"time"
 
 	"dyno/internal/engine/h3"
@@ -110,4 +115,17 @@ func (m *Meter) CountQUICBytes(g ring.Ring, count *metric.Counters) {
 	}
 	count.Received, count.Written = now.received-m.quic.received, now.sent-m.quic.sent
 	m.quic = now
+}
+
+// LongestGCPause is the longest pause for the garbage collector that ended behind an instant, as
+// far as the runtime remembers them.
+func LongestGCPause(from time.Time) (longest time.Duration) {
+	var gc debug.GCStats
+	debug.ReadGCStats(&gc)
+	for i, end := range gc.PauseEnd {
+		if end.After(from) {
+			longest = max(longest, gc.Pause[i])
+		}
+	}
+	return longest
 }

@@ -30,6 +30,8 @@ type Counters struct {
 	Service *Histogram // sent to done; empty if all were sent when due, because it equals Latency
 
 	ErrorLatency *Histogram // due to done, of failed requests that were answered completely
+
+	Stream *Streams // of answers that are streams; nil: not wanted
 }
 
 // EarlyCounts count what ended in the window and was due in the warm-up. Rates have it; other
@@ -112,6 +114,17 @@ func (s *Counters) Merge(from *Counters) {
 		s.IterationTime.Merge(from.IterationTime)
 	}
 	s.Checks = AddOutcomes(s.Checks, from.Checks)
+	if from.Stream != nil {
+		s.CountStreams()
+		s.Stream.Merge(from.Stream)
+	}
+}
+
+// CountStreams has s count the events of streams.
+func (s *Counters) CountStreams() {
+	if s.Stream == nil {
+		s.Stream = NewStreams()
+	}
 }
 
 // Reset makes s empty, to be filled again.
@@ -123,9 +136,12 @@ func (s *Counters) Reset() {
 	if s.IterationTime != nil {
 		s.IterationTime.Reset()
 	}
+	if s.Stream != nil {
+		s.Stream.Reset()
+	}
 	clear(s.Checks)
 	*s = Counters{Latency: l, Service: v, ErrorLatency: e, IterationTime: s.IterationTime,
-		Checks: s.Checks}
+		Checks: s.Checks, Stream: s.Stream}
 }
 
 // ByStatus are the numbers of answers by status; nil if there were none.

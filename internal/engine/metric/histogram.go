@@ -7,6 +7,7 @@
 //	histogram.go   the histogram: Record, quantiles
 //	named.go       counters and histograms of scripts
 //	sparse.go      a histogram for seconds: only buckets that are not empty
+//	streams.go     what a worker counts of events in an interval
 //	sum.go         a sum of 128 bits
 package metric
 

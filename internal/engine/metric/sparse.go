@@ -47,8 +47,11 @@ func (h *Histogram) ToSparse() Sparse {
 func (s Sparse) Mean() float64 { return s.Sum.Float64() / float64(max(s.Count, 1)) }
 
 // HasFineBuckets reports whether s has the buckets of Fine, or is empty.
-func (s Sparse) HasFineBuckets() bool {
-	half, _ := bucketLayout(Fine)
+func (s Sparse) HasFineBuckets() bool { return s.HasBuckets(Fine) }
+
+// HasBuckets reports whether s has the buckets of that many digits, or is empty.
+func (s Sparse) HasBuckets(digits int) bool {
+	half, _ := bucketLayout(digits)
 	return s.Count == 0 || s.half == half
 }
 

@@ -178,3 +178,55 @@ func FuzzSparseJSON(f *testing.F) {
 		}
 	})
 }
+
+// Streams add up as copies as they do whole, also between processes; what cannot be is refused.
+func TestStreamsSparse(t *testing.T) {
+	var sum *StreamsSparse
+	whole := NewStreams()
+	for i := range int64(3) {
+		s := NewStreams()
+		s.All, s.Counted, s.Arrivals, s.Eventful, s.CutMost = 10*i, 9*i, 8*i, i, i
+		for k := range i {
+			for at, h := range s.places() {
+				(*h).Record(1000*k + int64(at))
+			}
+		}
+		whole.Merge(s)
+		b, err := json.Marshal(s.ToSparse())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var copied *StreamsSparse
+		if err := json.Unmarshal(b, &copied); err != nil {
+			t.Fatal(err)
+		}
+		sum = AddStreams(sum, copied)
+	}
+	if got := sum.Streams(); got.StreamCounts != whole.StreamCounts {
+		t.Errorf("%+v, want %+v", got.StreamCounts, whole.StreamCounts)
+	}
+	all := whole.places()
+	for i, h := range sum.Streams().places() {
+		if (*h).Count != (*all[i]).Count || (*h).EncodeHDR() != (*all[i]).EncodeHDR() {
+			t.Errorf("histogram %d: %d values, want %d", i, (*h).Count, (*all[i]).Count)
+		}
+	}
+	if err := sum.Check(1 << 40); err != nil {
+		t.Error(err)
+	}
+	for name, change := range map[string]func(s *StreamsSparse){
+		"below 0":    func(s *StreamsSparse) { s.Cuts[3] = -1 },
+		"too many":   func(s *StreamsSparse) { s.All = 1 << 41 },
+		"arrivals":   func(s *StreamsSparse) { s.Arrivals = s.Counted + 1 },
+		"firsts":     func(s *StreamsSparse) { s.Eventful++ },
+		"histograms": func(s *StreamsSparse) { s.Histograms[0] = s.Histograms[1] },
+	} {
+		wrong := *sum
+		if change(&wrong); wrong.Check(1<<40) == nil {
+			t.Errorf("%s: nothing is wrong with %+v", name, wrong.StreamCounts)
+		}
+	}
+	if (*StreamsSparse)(nil).Check(0) != nil || (*Streams)(nil).ToSparse() != nil || AddStreams(nil, sum) != sum {
+		t.Error("no streams are something")
+	}
+}

@@ -91,3 +91,26 @@ func loopbackSources(p *loadplan.Plan, addrs []ring.Addr) (all []netip.Addr, not
 	return all, fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f "+
 		"connections, or for connecting quickly", all[0], all[len(all)-1], connections)
 }
+
+// CheckPorts refuses more connections than there are local ports to open them from: of so many to
+// each address, which it returns; 0: that is not known.
+func CheckPorts(p *loadplan.Plan, addrs []ring.Addr) (ports int, err error) {
+	ports = machine.LocalPorts()
+	if ports == 0 || p.Target.Unix != "" || p.Connections <= ports*len(addrs) {
+		return ports, nil
+	}
+	return ports, loadplan.Flaw{Setting: "Connections", Problem: fmt.Sprintf(
+		"%d connections to %d address(es) need as many local ports and there are %d for each; "+
+			"give more addresses with {Source}, widen net.ipv4.ip_local_port_range or lower {Connections}",
+		p.Connections, len(addrs), ports)}
+}
+
+// AreLocal reports whether the server runs on this machine and shares its CPUs.
+func AreLocal(addrs []ring.Addr) bool {
+	for _, a := range addrs {
+		if a.Unix == "" && !a.TCP.Addr().IsLoopback() {
+			return false
+		}
+	}
+	return true
+}

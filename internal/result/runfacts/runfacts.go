@@ -26,7 +26,7 @@ func Of(r *loadresult.Result) (all []fact.Fact) {
 			all = append(all, *f)
 		}
 	}
-	return append(all, LostAddresses(r)...)
+	return append(append(all, Streams(r)...), LostAddresses(r)...)
 }
 
 // IsInVerdict reports whether the sentence of a run's verdict says a fact.

@@ -45,19 +45,20 @@ func From(all []metric.Named) (metrics []Metric) {
 		if sum := n.Sum; n.Histogram == nil {
 			m.Value = &sum
 		} else if n.Histogram.Count > 0 {
-			m.Values = newValues(n.Histogram)
+			m.Values = NewValues(n.Histogram, perUnit)
 		}
 		metrics = append(metrics, m)
 	}
 	return metrics
 }
 
-func newValues(h *metric.Histogram) *Values {
+// NewValues are the values of a histogram in which so many stand for 1.
+func NewValues(h *metric.Histogram, unit float64) *Values {
 	v := h.View()
-	q := func(p float64) float64 { return float64(v.Quantile(p)) / perUnit }
-	return &Values{Count: h.Count, Min: float64(h.Min) / perUnit, Mean: h.Mean() / perUnit,
-		Stdev: v.Stdev() / perUnit, P50: q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
-		P999: q(0.999), P9999: q(0.9999), Max: float64(h.Max) / perUnit, HDR: h.EncodeHDR()}
+	q := func(p float64) float64 { return float64(v.Quantile(p)) / unit }
+	return &Values{Count: h.Count, Min: float64(h.Min) / unit, Mean: h.Mean() / unit,
+		Stdev: v.Stdev() / unit, P50: q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
+		P999: q(0.999), P9999: q(0.9999), Max: float64(h.Max) / unit, HDR: h.EncodeHDR()}
 }
 
 // Named is the reverse of From. An error means that a histogram is none that dyno wrote.

@@ -49,6 +49,17 @@ func (l Load) Bounds() (latency, service, firstByte []durations.Bound) {
 	return latency, service, firstByte
 }
 
+// FirstEventBounds are what the first events of streams are known to have exceeded that had none.
+func (l Load) FirstEventBounds() (all []durations.Bound) {
+	for _, w := range l.waits() {
+		all = append(all, l.bound(w, max(w.Requests-w.Eventful, l.wouldAsk(w.Slots-w.SlotsBegun))))
+	}
+	if l.Planned {
+		return append(all, durations.Bound{US: l.Drained, Count: l.Waiting})
+	}
+	return append(all, l.Waited...)
+}
+
 // Waited are the bounds of requests that were due and never sent when the server ended the load, as
 // loadresult.WaitingTotals has them. Else a server that goes away would have the latency of what it
 // answered before. What waits when a user interrupts the load says nothing of the server, and is in

@@ -52,6 +52,13 @@ var Samples = map[string]Sample{
 	"follow-to":     {Good: "https://b.example", Wrong: "x", With: []string{"--follow=3"}},
 	"follow":        {Good: "3", Wrong: "101", Value: 3, WrongValue: 101},
 
+	"stream":        {Good: "sse", Wrong: "7"},
+	"stream-count":  {Good: "$.a", Wrong: "$..a", With: []string{"--stream=sse"}},
+	"stream-tokens": {Good: "$.a", Wrong: "a", With: []string{"--stream=sse"}},
+	"stream-end":    {Good: "[DONE]", Wrong: "$[", With: []string{"--stream=sse"}},
+	"stream-error":  {Good: "$.a", Wrong: "$[?@.a]", With: []string{"--stream=sse"}},
+	"stall":         {Good: "7s", Wrong: "x", With: []string{"--stream=sse"}},
+
 	"reconnect":       {Good: "100", Wrong: "x"},
 	"retry-unsafe":    {Good: "true", Wrong: "x", Value: true},
 	"http":            {Good: "1.0", Wrong: "x", Value: "1.0", WrongValue: "x"},

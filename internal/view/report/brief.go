@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
@@ -95,6 +94,7 @@ func briefRows(r *result.Result, s format.Style) (all []document.Row) {
 	if text := briefLatency(r); text != "" {
 		add("latency", text)
 	}
+	all = append(all, streamRows(r)...)
 	all = append(append(all, errorRows(r, s)...), scenarioRows(r)...)
 	if v := r.Server; v != nil && len(v.Processes) > 0 {
 		add("server", watchedOn(v)+briefUsage(v.Processes[0]))
@@ -212,6 +212,9 @@ func generatorRow(r *result.Result, s format.Style) document.Row {
 	if lag := r.Generator.SendLagP99; lag != nil && !s.Detail {
 		row.Text += ", sent late by p99 " + format.Micros(*lag)
 	}
+	if lag := r.Generator.ReadLagP99; lag != nil && !s.Detail {
+		row.Text += ", events lay unread for p99 " + format.Micros(*lag)
+	}
 	if r.Generator.NotJudged() {
 		return row
 	}
@@ -273,13 +276,7 @@ func briefLatency(r *result.Result) string {
 	if d == nil || d.Count == 0 {
 		return ""
 	}
-	var all []string
-	for _, q := range Quantiles {
-		if slices.Contains([]string{"p50", "p90", "p99", "p99.9", "max"}, q.Name) {
-			all = append(all, q.Name+" "+q.PercentileCell(d))
-		}
-	}
-	return of + strings.Join(all, ", ")
+	return of + quantilesText(d, "p50", "p90", "p99", "p99.9", "max")
 }
 
 // errorRows are the errors by kind, each with the beginning of its first answer.

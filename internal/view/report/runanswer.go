@@ -123,6 +123,8 @@ func heldText(r *result.Result) string {
 	rate, what := r.Rate.Completed, "requests/s"
 	if i := r.Iterations; i != nil {
 		rate, what = i.Rate.Completed, "iterations/s"
+	} else if r.Stream != nil {
+		what = "streams/s"
 	}
 	if d := r.Latency; d != nil && d.Count == 1 && r.Iterations == nil {
 		return "1 request, answered after " + format.Micros(d.Max)
@@ -145,6 +147,9 @@ func heldText(r *result.Result) string {
 	d := r.Latency
 	if d == nil || d.Count == 0 {
 		return s
+	}
+	if r.Stream != nil {
+		return s + ", " + streamTail(r.Stream)
 	}
 	if !hasP99(d) {
 		return s + ", " + tailText(d)

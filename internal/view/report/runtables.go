@@ -81,6 +81,10 @@ func durationTable(r *result.Result) format.Table {
 	if r.Probe != nil {
 		all = append(all, column{"probe", r.Probe.Latency})
 	}
+	if v := r.Stream; v != nil {
+		all = append(all, column{"first event", v.First}, column{"gap", v.Gap},
+			column{"token time", v.Token})
+	}
 	all = append(all, column{"first byte", r.Phases.FirstByte}, column{"connect", r.Phases.Connect})
 	if p := r.Phases; p.TLSResumed == nil {
 		all = append(all, column{"TLS", p.TLS})

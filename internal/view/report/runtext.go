@@ -14,7 +14,7 @@
 //	               brief.go (the first 20 lines), runtext.go, runtables.go (percentiles, errors,
 //	               routes), iterationtext.go (of a scenario), spectrum.go (-v), server.go,
 //	               fleet.go, plantext.go (the load in words), remedy.go (what to do about a
-//	               reason), objectivetext.go
+//	               reason), objectivetext.go, streamtext.go (of streams of events)
 //	while it runs  secondline.go (a line per second); package screen draws --tui
 //	requests       package sample (--show, --save-errors)
 //	a search       capacity.go, plot.go; calibration.go
@@ -90,7 +90,7 @@ func factRows(r *result.Result) []document.Row {
 	if rows := r.Plan.Rows; rows != nil {
 		add("data", rowsText(rows))
 	}
-	all = append(all, scenarioRows(r)...)
+	all = append(append(all, streamRows(r)...), scenarioRows(r)...)
 	add("status", statusText(r))
 	add("bytes", trafficText(r))
 	add("connections", connectionsText(r))

@@ -34,7 +34,10 @@ func (l *Listener) Accept() (net.Conn, error) {
 	want := proxyproto.Append(nil, l.version, proxyproto.AddrOf(c.RemoteAddr()),
 		proxyproto.AddrOf(c.LocalAddr()))
 	got := make([]byte, len(want))
-	if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, want) {
+	switch n, err := io.ReadFull(c, got); {
+	case n == 0 && err == io.EOF: // the load ended before it was used
+		return c, nil
+	case err != nil || !bytes.Equal(got, want):
 		l.t.Errorf("a connection begins with %q, %v; want %q", got, err, want)
 	}
 	l.Accepted.Add(1)

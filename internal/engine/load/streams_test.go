@@ -1,0 +1,235 @@
+package load
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/ring"
+	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/stream"
+)
+
+const eventHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+// chunk is a chunk with that text.
+func chunk(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
+
+// streamPlan is a plan whose answers are server-sent events.
+func streamPlan(change func(p *loadplan.Plan)) loadplan.Plan {
+	return simPlan(func(p *loadplan.Plan) {
+		p.Stream.Spec = stream.Spec{Format: stream.SSE}
+		p.Timeout, p.Drain = loadplan.StreamTimeout, loadplan.StreamDrain
+		if change != nil {
+			change(p)
+		}
+	})
+}
+
+// A law says when the events of a stream come: the first ones after a time, and so many together.
+type law struct {
+	first, gap       int64
+	events, together int
+}
+
+// streams answers each request by the law.
+func (l law) streams() *ring.Sim {
+	return &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		p.Reply(l.first/2, []byte(eventHead))
+		at := l.first
+		for n := 0; n < l.events; n += l.together {
+			p.Reply(at, []byte(strings.Repeat(chunk("data: x\n\n"), l.together)))
+			at += l.gap
+		}
+		p.Reply(at-l.gap, []byte("0\r\n\r\n"))
+	}}
+}
+
+// took is how long a stream takes.
+func (l law) took() int64 { return l.first + l.gap*int64(l.events/l.together-1) }
+
+// all reports whether all values of a histogram are near one.
+func all(h *metric.Histogram, count, want int64) error {
+	if h.Count != count || count > 0 && (!near(h.View().Quantile(0), want) || !near(h.Max, want)) {
+		return fmt.Errorf("%d values from %d to %d; want %d of %d", h.Count, h.View().Quantile(0), h.Max, count, want)
+	}
+	return nil
+}
+
+// Events come as the law says, however many one read brings: events of one read are one arrival.
+func TestStreamsOfALaw(t *testing.T) {
+	for _, l := range []law{{100 * ms, 20 * ms, 50, 1}, {3 * ms, 7 * ms, 60, 5}, {ms, 0, 1, 1}} {
+		const streams = 40
+		p := streamPlan(func(p *loadplan.Plan) { p.Connections, p.Requested, p.Duration = 4, streams, 0 })
+		r := simulate(t, p, l.streams())
+		arrivals := int64(l.events / l.together)
+		got := r.Total.Stream
+		if r.Total.Completed != streams || got.All != streams*int64(l.events) || got.Counted != got.All ||
+			got.Arrivals != streams*arrivals || got.Eventful != streams || got.Received != got.All {
+			t.Errorf("%+v: %d completed, %+v", l, r.Total.Completed, got.StreamCounts)
+		}
+		for name, err := range map[string]error{
+			"first": all(got.First, streams, l.first), "service": all(got.Service, streams, l.first),
+			"gap":     all(got.Gap, streams*(arrivals-1), l.gap),
+			"events":  all(got.Events, streams, int64(l.events)),
+			"latency": all(r.Total.Latency, streams, l.took()),
+		} {
+			if err != nil {
+				t.Errorf("%+v, %s: %v", l, name, err)
+			}
+		}
+	}
+}
+
+// Wherever the bytes of a stream are cut, an event comes with its last byte.
+func TestStreamsCutAtEachByte(t *testing.T) {
+	body := "data: a\r\n\r\ndata: b\n\n: c\n\ndata: d\n\n"
+	whole := eventHead + chunk(body[:13]) + chunk(body[13:]) + "0\r\n\r\n"
+	p := streamPlan(func(p *loadplan.Plan) { p.Requested, p.Duration = 1, 0 })
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		for i := range whole {
+			p.Reply(int64(i+1)*ms, []byte{whole[i]})
+		}
+	}})
+	// The carriage return behind which a line feed may come ends the first event.
+	a := int64(strings.Index(whole, "a\r\n\r\n")+4) * ms
+	b := int64(strings.Index(whole, "b\n\n")+3) * ms
+	d := int64(strings.Index(whole, "d\n\n")+3) * ms
+	got := r.Total.Stream
+	if got.Arrivals != 3 || got.KeepAlives != 1 || !near(got.First.Max, a) || got.Gap.Count != 2 ||
+		!near(got.Gap.View().Quantile(0), min(d-b, b-a)) || !near(got.Gap.Max, max(d-b, b-a)) {
+		t.Errorf("%+v, first %d, gaps %d to %d", got.StreamCounts, got.First.Max, got.Gap.View().Quantile(0), got.Gap.Max)
+	}
+}
+
+// A stream waits for a connection like any request, and its first event is measured from when it
+// was due: stream k has it after ⌊k/c⌋·max(0, T − c/R) + f.
+func TestStreamsInABacklog(t *testing.T) {
+	l := law{30 * ms, 10 * ms, 18, 1} // T = 200 ms
+	const rate, connections, streams = 40, 4, 120
+	p := streamPlan(func(p *loadplan.Plan) {
+		p.Rate, p.Connections, p.Requested, p.Duration = loadplan.RatePerSecond(rate), connections, streams, 0
+	})
+	r := simulate(t, p, l.streams())
+	want := metric.NewHistogram(metric.Fine)
+	for k := range int64(streams) {
+		want.Record(k/connections*max(0, l.took()-connections*s/rate) + l.first)
+	}
+	got := r.Total.Stream
+	for _, q := range []float64{0, 0.1, 0.5, 0.9, 0.99, 1} {
+		if !near(quantile(got.First, q), quantile(want, q)) {
+			t.Errorf("quantile %v of the first event is %d, want %d", q, quantile(got.First, q), quantile(want, q))
+		}
+	}
+	if err := all(got.Service, streams, l.first); err != nil {
+		t.Error("from sending:", err)
+	}
+}
+
+// A stream that stops is given up after its longest silence, which is a gap; its connection goes.
+func TestStreamsThatStall(t *testing.T) {
+	n := 0
+	p := streamPlan(func(p *loadplan.Plan) {
+		p.Requested, p.Duration, p.Stream.Stall = 3, 0, loadplan.Seconds(5*time.Second)
+	})
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		if n++; n == 2 { // it begins after more than the silence that is allowed behind it
+			p.Reply(8*s, []byte(eventHead+chunk("data: x\n\n")))
+			p.Reply(9*s, []byte(chunk("data: x\n\n: alive\n\n")))
+			p.Reply(12*s, []byte(chunk(": alive\n\n")))
+			return
+		}
+		law{ms, 4 * s, 3, 1}.streams().Server(p, nil)
+	}})
+	got := r.Total.Stream
+	if r.Total.Completed != 2 || r.Total.Failed != 1 || got.Stalled != 1 || !near(got.Gap.Max, 5*s) ||
+		got.Gap.Count != 2+1+1+2 || r.Opened != 2 || !near(got.First.Max, 8*s) {
+		t.Errorf("%+v, longest gap %d of %d, %d opened", got.StreamCounts, got.Gap.Max, got.Gap.Count, r.Opened)
+	}
+	if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Stream || f[0].Kind != "stalled" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// What the end of the run cuts counts as far as it came.
+func TestStreamsCutByTheEnd(t *testing.T) {
+	l := law{100 * ms, s, 100, 1}
+	p := streamPlan(func(p *loadplan.Plan) {
+		p.Connections, p.Duration, p.Drain = 3, loadplan.Seconds(10*time.Second), loadplan.Seconds(5*time.Second+600*time.Millisecond)
+	})
+	r := simulate(t, p, l.streams())
+	got := r.Total.Stream
+	if got.Cut != 3 || got.CutMost != s/2 || got.Cuts[28] != 3 || r.Unfinished != 3 || got.Counted != 3*16 || got.Received != 3*10 ||
+		len(r.Unanswered) != 1 || r.Unanswered[0].Eventful != 3 {
+		t.Errorf("%+v, %d unfinished, %+v", got.StreamCounts, r.Unfinished, r.Unanswered)
+	}
+}
+
+// Only streams that were due in the window are counted, and what comes in it is its rate.
+func TestStreamsOfTheWarmup(t *testing.T) {
+	p := streamPlan(func(p *loadplan.Plan) {
+		p.Warmup, p.Duration = loadplan.Seconds(1500*time.Millisecond), loadplan.Seconds(2*time.Second)
+	})
+	r := simulate(t, p, law{100 * ms, 100 * ms, 10, 1}.streams()) // begun at 0, 1, 2, 3 s
+	got := r.Total.Stream
+	if got.Counted != 20 || got.Received != 5+10+5 || got.First.Count != 2 || got.Gap.Count != 18 {
+		t.Errorf("%+v, %d firsts, %d gaps", got.StreamCounts, got.First.Count, got.Gap.Count)
+	}
+}
+
+// What is wrong with a stream is an error by name, and its arrivals stay.
+func TestBrokenStreams(t *testing.T) {
+	head := func(kind string) string { return strings.Replace(eventHead, "text/event-stream", kind, 1) }
+	for want, answer := range map[string]string{
+		"no-end: the stream ended without what it must end with":  eventHead + chunk("data: {\"choices\":[{\"text\":\"a\"}]}\n\n"),
+		"no-event: no event that counts; Content-Type: text/html": head("text/html") + chunk("<html>"),
+		"error-event: an event said that the stream failed: {\"message\":\"no memory\"}": eventHead +
+			chunk("data: {\"error\":{\"message\":\"no memory\"}}\n\n"),
+		"malformed: an event was not the JSON that it must be: {": eventHead + chunk("data: {\n\n"),
+		"compressed: the answer was compressed, which was not asked for: Content-Encoding: gzip": head("text/event-stream\r\nContent-Encoding: gzip") +
+			chunk("\x1f\x8b"),
+		"oversized: an event was longer than dyno keeps, 1048576 bytes at most": eventHead + chunk("data: "+strings.Repeat("x", stream.MaxEvent)),
+	} {
+		for _, steps := range []bool{false, true} {
+			p := streamPlan(func(p *loadplan.Plan) { p.Stream.Format = stream.OpenAI })
+			if steps {
+				p = scenarioPlan(&script{steps: make([]scenario.Step, 1)}, 1, func(p *loadplan.Plan) {
+					p.Stream.Format = stream.OpenAI
+				})
+			}
+			p.Requested, p.Duration = 2, 0
+			r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(ms, []byte(answer+"0\r\n\r\n")) }})
+			if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Stream || f[0].Kind+": "+f[0].Detail != want ||
+				r.Total.Failed != 2 || r.Total.ErrorLatency.Count != 2 || r.Total.Stream.Events.Count != 0 {
+				t.Errorf("scenario %v: %+v, want %s", steps, f, want)
+			}
+		}
+	}
+}
+
+// A connection that ends in the middle of a stream is an error of reading, and what came stays.
+func TestStreamsThatEndEarly(t *testing.T) {
+	p := streamPlan(func(p *loadplan.Plan) { p.Requested, p.Duration = 1, 0 })
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		p.Reply(ms, []byte(eventHead+chunk("data: x\n\n")))
+		p.Hangup(2*ms, io.EOF)
+	}})
+	if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Read || r.Total.Stream.Arrivals != 1 {
+		t.Errorf("%+v, %+v", f, r.Total.Stream.StreamCounts)
+	}
+}
+
+// Events cost no allocation.
+func TestEventsAllocateNothing(t *testing.T) {
+	p := streamPlan(func(p *loadplan.Plan) { p.Stream.Format = stream.OpenAI })
+	event := "data: {\"choices\":[{\"delta\":{\"content\":\"token\"}}]}\n\n"
+	reply := eventHead + chunk(event+event[:20]) + chunk(event[20:]) + chunk("data: [DONE]\n\n") + "0\r\n\r\n"
+	g := &loop{reply: []byte(reply)}
+	w := loopWorker(t, &p, g, func(*metric.Counters) {})
+	checkAllocations(t, w, func() int64 { return w.counters.Stream.Events.Count })
+}

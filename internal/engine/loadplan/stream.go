@@ -1,0 +1,57 @@
+package loadplan
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/stream"
+)
+
+// A Stream says that answers are streams of events, and how these are read.
+type Stream struct {
+	stream.Spec
+	Stall Seconds `json:"stall_s,omitempty"` // silence behind the first event, at most; 0: any
+}
+
+// Defaults of a plan whose answers are streams.
+const (
+	StreamTimeout = Seconds(10 * time.Minute)
+	StreamDrain   = Seconds(30 * time.Second)
+	StreamStall   = Seconds(30 * time.Second)
+)
+
+// IsSet reports whether answers are streams.
+func (s *Stream) IsSet() bool { return s.Format != "" }
+
+// checkStream checks how answers are read as streams.
+func (p *Plan) checkStream(flaw func(bool, string, string, ...any)) {
+	s := &p.Stream
+	if !s.IsSet() {
+		flaw(s.Tokens+s.End+s.Error != "" || len(s.Count) > 0 || s.Stall != 0,
+			"Count, Tokens, End, Error, Stall",
+			"say how a stream is read; give {Format}")
+		return
+	}
+	s.Check(func(field string, err error) { flaw(true, field, "%v", err) })
+	flaw(s.Stall < 0 || time.Duration(s.Stall) > MaxTime, "Stall",
+		"%v is not within 0s to %v", s.Stall, MaxTime)
+	flaw(p.Pipeline > 1, "Pipeline", "a stream ends before the next answer begins, so requests "+
+		"behind it wait; use more {Connections}")
+	flaw(p.Target.FastCGI, "Format", "FastCGI has no streams that are measured")
+	flaw(p.Probe > 0, "Probe", "its answers would be streams too; leave one of the two out")
+	for i := range p.Requests {
+		r := &p.Requests[i]
+		flaw(r.Method == "HEAD", "Format", "the answer to HEAD has no body")
+		asks := slices.ContainsFunc(r.Header, func(f proto.Field) bool {
+			return strings.EqualFold(f.Name, "Accept-Encoding") &&
+				!strings.EqualFold(f.Value, "identity")
+		})
+		flaw(asks, "Format", "the events of a compressed answer cannot be told apart as they come; "+
+			"leave Accept-Encoding out")
+		if asks || r.Method == "HEAD" {
+			return
+		}
+	}
+}

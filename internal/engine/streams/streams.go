@@ -1,0 +1,251 @@
+// Package streams knows which events the streams on a worker's connections have had, and when. A
+// worker says what is sent, and what has ended; its codecs give the bodies to a Conn, which is
+// their sink. Package stream reads the events, and metric.Streams has what is counted.
+//
+// An event is received at the instant of the completion that brought its last byte. All counted
+// events of a stream in one completion are one arrival: they came together, so there is no gap
+// between them, and none is invented by dividing.
+//
+//	streams.go   a worker's Watch, and the Conn of a connection
+package streams
+
+import (
+	"math/bits"
+
+	"dyno/internal/engine/flow"
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/stream"
+)
+
+// A Watch is what one worker knows of streams.
+type Watch struct {
+	Counters *metric.Streams // of the interval
+	now      *int64
+	window   *flow.Window
+	reader   *stream.Reader
+	stall    int64 // ns of silence behind the first event, at most
+
+	turn   int64 // when the worker's present turn began
+	unread int64 // since when bytes that are handled now may have lain unread
+	idle   int64 // the ring's idle time when the turn began
+}
+
+// New makes the Watch of one of the plan's workers, which has so many connections; nil if answers
+// are no streams. now is the worker's clock, and window its own.
+func New(p *loadplan.Plan, connections int, now *int64, window *flow.Window) (*Watch, error) {
+	if !p.Stream.IsSet() {
+		return nil, nil
+	}
+	reader, err := stream.NewReader(p.Stream.Spec, max(p.Connections, connections)*p.Depth())
+	return &Watch{now: now, window: window, reader: reader, stall: int64(p.Stream.Stall)}, err
+}
+
+// BeginTurn notes that a turn of the worker begins, before which the ring was idle for so many ns
+// in all. What it handles came while the turn before was busy, or just now if the worker slept.
+func (w *Watch) BeginTurn(idle int64) {
+	w.unread = w.turn
+	if w.turn = *w.now; idle > w.idle {
+		w.unread = w.turn
+	}
+	w.idle = idle
+}
+
+// A Conn is the sink of a connection whose answers are streams.
+type Conn struct {
+	watch *Watch
+	inner proto.Sink // that is given what it wants; nil: there is none
+	want  proto.Want // of inner
+	of    []one      // by tag
+}
+
+// one is a stream in flight.
+type one struct {
+	stream.State
+	due, sent   int64
+	first, last int64 // arrivals; 0: there was none
+	got         int64 // bytes of the body
+	events      int64 // counted
+	kind        []byte
+	counted     bool // it was due in the window
+}
+
+// NewConn makes the sink of a connection whose answers inner is given as far as they are wanted; a
+// nil inner is given nothing.
+func (w *Watch) NewConn(inner proto.Sink, want proto.Want) *Conn {
+	return &Conn{watch: w, inner: inner, want: want}
+}
+
+// Begin begins exchange tag, which was due and is sent at these instants.
+func (c *Conn) Begin(tag uint32, due, sent int64, counted bool) {
+	for len(c.of) <= int(tag) { // grows to the codec's room, once
+		c.of = append(c.of, one{})
+	}
+	s := &c.of[tag]
+	s.State.Begin()
+	s.due, s.sent, s.counted = due, sent, counted
+	s.first, s.last, s.got, s.events, s.kind = 0, 0, 0, 0, s.kind[:0]
+}
+
+// The fields that a stream is judged by.
+const (
+	contentType     = "content-type"
+	contentEncoding = "content-encoding"
+)
+
+// kindMost is how many bytes of a Content-Type are told.
+const kindMost = 100
+
+// Field looks at a field.
+func (c *Conn) Field(tag uint32, name, value []byte, trailer bool) {
+	switch s := &c.of[tag]; {
+	case string(name) == contentType:
+		s.kind = append(s.kind[:0], value[:min(len(value), kindMost)]...)
+	case string(name) == contentEncoding && len(value) > 0 && string(value) != "identity":
+		s.Fail(stream.Compressed, value)
+	}
+	if c.inner != nil && c.want.WantsField(name) {
+		c.inner.Field(tag, name, value, trailer)
+	}
+}
+
+// Body reads the next bytes of a body.
+func (c *Conn) Body(tag uint32, b []byte) {
+	s := &c.of[tag]
+	if c.inner != nil {
+		if part := c.want.Cut(s.got, b); len(part) > 0 {
+			c.inner.Body(tag, part)
+		}
+	}
+	s.got += int64(len(b))
+	if s.Fault != stream.Compressed {
+		c.watch.count(s, c.watch.reader.Read(&s.State, b))
+	}
+}
+
+// count counts events that came now.
+func (w *Watch) count(s *one, n stream.Count) {
+	now, to := *w.now, w.Counters
+	if s.counted {
+		to.All += int64(n.Events)
+		to.Counted += int64(n.Counted)
+		to.KeepAlives += int64(n.KeepAlives)
+	}
+	if n.Counted == 0 {
+		return
+	}
+	s.events += int64(n.Counted)
+	if w.window.IsMeasured(now) {
+		to.Received += int64(n.Counted)
+	}
+	if now == s.last { // of the same completion
+		return
+	}
+	if w.window.IsMeasured(now) {
+		to.ReadLag.Record(now - w.unread)
+	}
+	before := s.last
+	s.last = now
+	if before == 0 {
+		s.first = now
+	}
+	if !s.counted {
+		return
+	}
+	to.Arrivals++
+	if before == 0 {
+		to.Eventful++
+		to.First.Record(now - s.due)
+		to.Service.Record(now - s.sent)
+		return
+	}
+	w.recordGap(now - before)
+}
+
+// Gaps between these are those of Nagle's algorithm with delayed acknowledgements, of 40 ms.
+const (
+	bunchedFrom = 38_000_000
+	bunchedTo   = 46_000_000
+)
+
+func (w *Watch) recordGap(ns int64) {
+	w.Counters.Gap.Record(ns)
+	if ns >= bunchedFrom && ns <= bunchedTo {
+		w.Counters.Bunched++
+	}
+}
+
+// HasEvents reports whether the stream of exchange tag has had a counted event.
+func (c *Conn) HasEvents(tag uint32) bool { return c.of[tag].first != 0 }
+
+// End ends the stream of exchange tag, whose answer is complete and of the right status, if right.
+// It returns why it is an error, a *stream.Broken; nil: it is none.
+func (c *Conn) End(tag uint32, right bool) error {
+	s, w := &c.of[tag], c.watch
+	w.count(s, w.reader.Finish(&s.State))
+	if !right {
+		return nil
+	}
+	w.reader.Judge(&s.State, s.events)
+	if s.Tokens > 0 && w.window.IsMeasured(*w.now) {
+		w.Counters.ReceivedTokens += s.Tokens
+	}
+	if s.Fault != "" {
+		return s.Broken(s.kind)
+	}
+	if s.counted {
+		w.countWhole(s)
+	}
+	return nil
+}
+
+// countWhole counts a stream that was right.
+func (w *Watch) countWhole(s *one) {
+	w.Counters.Events.Record(s.events)
+	if s.Tokens < 0 {
+		w.Counters.Untold++
+		return
+	}
+	w.Counters.Told += s.Tokens
+	w.Counters.Tokens.Record(s.Tokens)
+	if s.Tokens > 1 {
+		w.Counters.Token.Record((s.last - s.first) / (s.Tokens - 1))
+	}
+}
+
+// LookAt is when the stream of exchange tag may have been silent for too long. Before its first
+// event that is looked for again and again, so that events need no timer. flow.NotYet: never.
+func (c *Conn) LookAt(tag uint32, now int64) int64 {
+	if c.watch.stall == 0 {
+		return flow.NotYet
+	}
+	if s := &c.of[tag]; s.first != 0 {
+		return s.last + c.watch.stall
+	}
+	return now + c.watch.stall
+}
+
+// IsSilent reports whether the stream of exchange tag has been silent for too long.
+func (c *Conn) IsSilent(tag uint32) bool {
+	s := &c.of[tag]
+	return c.watch.stall > 0 && s.first != 0 && *c.watch.now-s.last >= c.watch.stall
+}
+
+// Stall ends a stream that is given up because it was silent: the silence is a gap.
+func (c *Conn) Stall(tag uint32) {
+	if s := &c.of[tag]; s.counted {
+		c.watch.Counters.Stalled++
+		c.watch.recordGap(*c.watch.now - s.last)
+	}
+}
+
+// Cut ends a stream that was not over when the run was.
+func (c *Conn) Cut(tag uint32) {
+	if s := &c.of[tag]; s.counted && s.first != 0 {
+		to, silent := c.watch.Counters, *c.watch.now-s.last
+		to.Cut++
+		to.Cuts[max(bits.Len64(uint64(silent))-1, 0)]++
+		to.CutMost = max(to.CutMost, silent)
+	}
+}

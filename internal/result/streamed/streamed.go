@@ -1,0 +1,143 @@
+// Package streamed has what a run measured of streams of events, as results have it.
+package streamed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/result/durations"
+	"dyno/internal/result/scripted"
+)
+
+// A Stream is the events of the streams that were due in the window. A counted event is one that
+// the plan counts. All counted events of a stream that came at once are one arrival.
+type Stream struct {
+	Format     string `json:"format"` // of the plan
+	Events     int64  `json:"events"` // with data
+	Counted    int64  `json:"counted"`
+	Arrivals   int64  `json:"arrivals"`
+	KeepAlives int64  `json:"keepalives"` // comments, and events without data
+	Tokens     int64  `json:"tokens"`     // by the server's own count
+	Untold     int64  `json:"untold"`     // complete streams without such a count
+	Stalled    int64  `json:"stalled"`    // given up because of a silence
+	Bunched    int64  `json:"bunched"`    // gaps of 38 to 46 ms
+	Rate       Rate   `json:"rate"`
+
+	First   *durations.Distribution `json:"first_event,omitempty"` // from due to the first arrival
+	Service *durations.Distribution `json:"first_event_service,omitempty"`
+	Gap     *durations.Distribution `json:"gap,omitempty"`        // between two arrivals
+	Token   *durations.Distribution `json:"token_time,omitempty"` // of each stream that told tokens
+
+	Each PerStream `json:"per_stream"`
+	Cut  *Cut      `json:"cut,omitempty"` // nil: none was
+}
+
+// A Rate is a second of the window: what came in it, of whatever stream.
+type Rate struct {
+	Events float64 `json:"events"` // counted
+	Tokens float64 `json:"tokens"` // of streams that ended in the window
+}
+
+// PerStream are numbers of complete streams.
+type PerStream struct {
+	Events *scripted.Values `json:"events,omitempty"`
+	Tokens *scripted.Values `json:"tokens,omitempty"`
+}
+
+// A Cut is of streams that had begun and not ended when the run did.
+type Cut struct {
+	Count   int64             `json:"count"`
+	Silence float64           `json:"silence_us"` // the longest since their last events
+	Bounds  []durations.Bound `json:"bounds"`     // of all these silences: what each exceeded
+}
+
+// From converts what a run counted in a window, and how long events lay unread at p99, in µs; nil
+// if its answers were no streams.
+func From(format string, s *metric.Streams, measured time.Duration) (out *Stream, lag *float64) {
+	if s == nil || format == "" {
+		return nil, nil
+	}
+	if s.ReadLag.Count > 0 {
+		lag = new(durations.Micros(float64(s.ReadLag.View().Quantile(0.99))))
+	}
+	perSecond := func(n int64) float64 {
+		if measured <= 0 {
+			return 0
+		}
+		return float64(n) / measured.Seconds()
+	}
+	out = &Stream{Format: format, Events: s.All, Counted: s.Counted, Arrivals: s.Arrivals,
+		KeepAlives: s.KeepAlives, Tokens: s.Told, Untold: s.Untold, Stalled: s.Stalled,
+		Bunched: s.Bunched,
+		Rate:    Rate{Events: perSecond(s.Received), Tokens: perSecond(s.ReceivedTokens)},
+		Each:    PerStream{numbers(s.Events), numbers(s.Tokens)}}
+	for to, h := range map[**durations.Distribution]*metric.Histogram{&out.First: s.First,
+		&out.Service: s.Service, &out.Gap: s.Gap, &out.Token: s.Token} {
+		if h.Count > 0 {
+			*to = durations.New(h)
+		}
+	}
+	if s.Cut > 0 {
+		c := &Cut{Count: s.Cut, Silence: float64(s.CutMost) / 1e3}
+		for i, n := range s.Cuts {
+			c.Bounds = append(c.Bounds, durations.Bound{US: float64(int64(1)<<i) / 1e3, Count: n})
+		}
+		c.Bounds = durations.Together(c.Bounds...)
+		out.Cut = c
+	}
+	return out, lag
+}
+
+// numbers are those of a histogram of whole numbers; nil of none.
+func numbers(h *metric.Histogram) *scripted.Values {
+	if h.Count == 0 {
+		return nil
+	}
+	return scripted.NewValues(h, 1)
+}
+
+// AddUnanswered adds the streams without an event that are known to have waited that long.
+func (s *Stream) AddUnanswered(all []durations.Bound) {
+	if s.First != nil {
+		s.First = s.First.WithUnanswered(all...)
+	}
+}
+
+// GapAtLeast is Gap with the silences in which the run ended: each is a gap that is known to be
+// longer. An objective counts them, so that a stream that had stopped cannot help to meet it.
+func (s *Stream) GapAtLeast() *durations.Distribution {
+	if s.Gap == nil || s.Cut == nil {
+		return s.Gap
+	}
+	return s.Gap.WithUnanswered(s.Cut.Bounds...)
+}
+
+// Gathered is the share, 0 to 1, of counted events that came together with another.
+func (s *Stream) Gathered() float64 {
+	return 1 - float64(s.Arrivals)/math.Max(float64(s.Counted), 1)
+}
+
+// Check returns what cannot be.
+func (s *Stream) Check() error {
+	if s == nil {
+		return nil
+	}
+	var all []error
+	if min(s.Events, s.Counted, s.Arrivals, s.KeepAlives, s.Tokens, s.Untold, s.Stalled) < 0 ||
+		s.Arrivals > s.Counted {
+		all = append(all, fmt.Errorf("stream: %d events in %d arrivals", s.Counted, s.Arrivals))
+	}
+	for name, d := range map[string]*durations.Distribution{"stream.first_event": s.First,
+		"stream.gap": s.Gap, "stream.token_time": s.Token, "stream.first_event_service": s.Service} {
+		if d != nil {
+			all = append(all, d.Check(name))
+		}
+	}
+	if s.Cut != nil {
+		all = append(all, durations.CheckBounds(s.Cut.Bounds, s.Cut.Count))
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,32 @@
+package say
+
+import (
+	"fmt"
+
+	"dyno/internal/digits"
+	"dyno/internal/fact"
+)
+
+// streamSentence is Sentence for streams of events; "" of another kind.
+func streamSentence(f fact.Fact) string {
+	switch a := f.Args.(type) {
+	case fact.ReadLag:
+		return fmt.Sprintf("1 %% of the events may have lain unread in the generator for %s or longer, "+
+			"which counts as gaps (median %s)", digits.Micros(a.P99US), digits.Micros(a.GapUS))
+	case fact.EventsGathered:
+		return fmt.Sprintf("%s %% of the events came together with others: the server, or a proxy in "+
+			"front of it, gathers them (nginx: proxy_buffering off)", digits.Significant(a.Percent, 2))
+	case fact.GapsBunched:
+		return fmt.Sprintf("%s %% of the gaps are about 40 ms, and events come together: Nagle's "+
+			"algorithm waits for delayed acknowledgements; set TCP_NODELAY in the server",
+			digits.Significant(a.Percent, 2))
+	case fact.WarmupShort:
+		return fmt.Sprintf("the median stream takes %s, and the warm-up %s: the first streams, which "+
+			"begin all at once, are in the figures", digits.Micros(a.StreamUS), digits.Micros(a.WarmupUS))
+	case fact.TokensUntold:
+		return fmt.Sprintf("%s of %s ended without the server's number of tokens, so token times are "+
+			"those of the others; OpenAI's API sends it if the request has "+
+			`"stream_options": {"include_usage": true}`, count(a.Streams), digits.Plural(a.Of, "stream"))
+	}
+	return ""
+}

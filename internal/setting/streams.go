@@ -1,0 +1,83 @@
+package setting
+
+import (
+	"errors"
+	"strings"
+
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/stream"
+)
+
+// streamRows are how answers are read as streams of events.
+var streamRows = []Setting{
+	{Name: "stream", Value: "FORMAT", Group: streamGroup, On: Run | Find,
+		Does: "answers are streams of events: sse, ndjson or chunks; or those of\n" +
+			"openai, anthropic or ollama. Without --timeout they have 10m, without\n--drain 30s",
+		Values: stream.Formats,
+		Access: Access{Set: setStream, Text: func(p *loadplan.Plan) []string {
+			return oneText(p.Stream.Format)
+		}},
+		Field: "Format", Form: &Form{Does: "answers are streams of events"},
+		Says: func(p *loadplan.Plan) string {
+			if !p.Stream.IsSet() {
+				return ""
+			}
+			return "streams of " + p.Stream.Format
+		},
+		Stored: "how events are told apart", StoredType: oneOf},
+	{Name: "stream-count", Value: "PATH", Group: streamGroup, On: Run | Find,
+		Does: "count events that have something at this path, as $.delta, in\n" +
+			"place of all with data; {again}",
+		Access: each(func(p *loadplan.Plan) *[]string { return &p.Stream.Count }, parseText,
+			func(s string) string { return s }),
+		Field: "Count", Form: &Form{},
+		Stored: "paths in an event's JSON: it counts if it has something at one of them; absent: the " +
+			"format's own, or all with data"},
+	{Name: "stream-tokens", Value: "PATH", Group: streamGroup, On: Run | Find,
+		Does:   "where an event has the server's number of tokens; the last counts",
+		Access: text(func(p *loadplan.Plan) *string { return &p.Stream.Tokens }),
+		Field:  "Tokens", Form: &Form{},
+		Stored: "path of the server's number of tokens; absent: the format's own, or none"},
+	{Name: "stream-end", Value: "TEXT|PATH", Group: streamGroup, On: Run | Find,
+		Does: "what a stream must end with: the data of an event, as [DONE], or a\n" +
+			"path, as $.done or $.type==stop",
+		Access: text(func(p *loadplan.Plan) *string { return &p.Stream.End }),
+		Field:  "End", Form: &Form{},
+		Stored: "what a stream must end with, data or a path; absent: the format's own, or nothing"},
+	{Name: "stream-error", Value: "PATH", Group: streamGroup, On: Run | Find,
+		Does: "an event that has something here says that the stream failed, as\n" +
+			"one that is called error does",
+		Access: text(func(p *loadplan.Plan) *string { return &p.Stream.Error }),
+		Field:  "Error", Form: &Form{},
+		Stored: "path of what says that a stream failed; absent: the format's own, or none"},
+	{Name: "stall", Value: "D", Group: streamGroup, On: Run | Find,
+		Does: "an error: a longer silence behind the first event (30s; 0: none)",
+		Access: span(func(p *loadplan.Plan) *loadplan.Seconds { return &p.Stream.Stall }).showing(
+			func(p *loadplan.Plan, _ bool) bool {
+				return p.Stream.IsSet() && p.Stream.Stall != loadplan.StreamStall
+			}),
+		Field: "Stall", Form: &Form{Hint: Hint{Unit: "s"}},
+		Stored: "longest silence behind the first event; absent: any"},
+}
+
+const streamGroup = "Streams"
+
+// setStream sets the format.
+func setStream(p *loadplan.Plan, format string) error {
+	switch {
+	case format == "":
+		return ErrNoValue
+	case strings.Trim(format, "0123456789") == "":
+		return errors.New("is a format, as sse; --streams is a number of requests at once")
+	}
+	p.Stream.Format = format
+	return nil
+}
+
+// parseText parses a text that is not empty.
+func parseText(s string) (string, error) {
+	if s == "" {
+		return "", ErrNoValue
+	}
+	return s, nil
+}

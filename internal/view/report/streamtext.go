@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/internal/result"
+	"dyno/internal/result/streamed"
+	"dyno/internal/view/document"
+	"dyno/internal/view/format"
+)
+
+// streamRows are what came of streams of events.
+func streamRows(r *result.Result) (all []document.Row) {
+	s := r.Stream
+	if s == nil {
+		return nil
+	}
+	add := func(name, text string) {
+		if text != "" {
+			all = append(all, document.Row{Name: name, Text: text})
+		}
+	}
+	add("first event", firstEventText(s))
+	add("gap", gapText(s))
+	add("events", eventsText(s))
+	add("tokens", tokensText(s))
+	return all
+}
+
+// firstEventText is how long first events took, from when streams were due.
+func firstEventText(s *streamed.Stream) string {
+	if s.First == nil {
+		return "none"
+	}
+	text := quantilesText(s.First, "p50", "p99", "max")
+	if from, sent := tailText(s.First), tailText(s.Service); from != sent {
+		text += fmt.Sprintf(" (%s from sending)", sent)
+	}
+	return text
+}
+
+// gapText is how long there was between the arrivals of a stream.
+func gapText(s *streamed.Stream) string {
+	if s.Gap == nil {
+		return ""
+	}
+	text := quantilesText(s.Gap, "p50", "p99", "max")
+	if share := s.Gathered(); share > 0 {
+		text += fmt.Sprintf("; %s of the events came with another", format.Percentage(share, 2))
+	}
+	if c := s.Cut; c != nil {
+		text += fmt.Sprintf("; %s cut, silent for up to %s", format.Plural(c.Count, "stream"),
+			format.Micros(c.Silence))
+	}
+	return text
+}
+
+// eventsText is how many events came.
+func eventsText(s *streamed.Stream) string {
+	text := fmt.Sprintf("%s/s", format.Digits3(s.Rate.Events))
+	if n := s.Each.Events; n != nil {
+		text += fmt.Sprintf("; p50 %s a stream", format.Digits3(n.P50))
+	}
+	if s.Counted < s.Events {
+		text += fmt.Sprintf("; %s of %s with data are counted", format.Count(s.Counted),
+			format.Count(s.Events))
+	}
+	return text
+}
+
+// tokensText is how many tokens came, by the server's count; "" if it told none.
+func tokensText(s *streamed.Stream) string {
+	if s.Tokens == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s/s", format.Digits3(s.Rate.Tokens))
+	if n := s.Each.Tokens; n != nil {
+		text += fmt.Sprintf("; p50 %s a stream", format.Digits3(n.P50))
+	}
+	if s.Token != nil {
+		text += "; token time " + quantilesText(s.Token, "p50", "p99")
+	}
+	return text
+}
+
+// quantilesText are some of Quantiles.
+func quantilesText(d *result.Distribution, names ...string) string {
+	var all []string
+	for _, q := range Quantiles {
+		if slices.Contains(names, q.Name) {
+			all = append(all, q.Name+" "+q.PercentileCell(d))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// streamTail is what a verdict says of streams: how late they begin, and how long they pause.
+func streamTail(s *streamed.Stream) string {
+	if s.First == nil {
+		return "no event that counts"
+	}
+	text := "first event " + tailText(s.First)
+	if s.Gap != nil {
+		text += ", gap " + tailText(s.Gap)
+	}
+	return text
+}
