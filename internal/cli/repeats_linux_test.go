@@ -127,14 +127,14 @@ variants:`, 1)
 		code int
 		want string
 	}{
-		{"run --show-secrets e.yaml -o shown", exitOK, "report: "},
+		{"run --show-secrets e.yaml -o shown", exitOK, "\n  report "},
 		{"run --resume shown", exitUsage, "was begun with --show-secrets"},
-		{"run --resume shown --show-secrets", exitOK, "report: "},
-		{"run e.yaml -o marked", exitOK, "report: "},
+		{"run --resume shown --show-secrets", exitOK, "\n  report "},
+		{"run e.yaml -o marked", exitOK, "\n  report "},
 		{"run --resume marked --show-secrets --secret X-Auth=@auth --secret X-Env=@env", exitUsage,
 			"was begun without --show-secrets"},
 		{"run --resume marked", exitUsage, "lacks X-Auth, X-Env"},
-		{"run --resume marked --secret X-Auth=@auth --secret X-Env=@env", exitOK, "report: "},
+		{"run --resume marked --secret X-Auth=@auth --secret X-Env=@env", exitOK, "\n  report "},
 		{"run --resume marked --secret X-Auth=@auth", exitUsage, "lacks X-Env"},
 	} {
 		cmd := shell(t, dir, "dyno lab "+c.line)

@@ -145,7 +145,7 @@ func tryVs(t *testing.T, line, url string) {
 	if failed && exit.ExitCode() != exitUntrusted || err != nil && !failed {
 		t.Errorf("%s: %v\n%s", line, err, out)
 	}
-	for _, want := range []string{"against ", "cannot tell yet", "report: ", "all of it: dyno lab show -v "} {
+	for _, want := range []string{"against ", "cannot tell yet", "\n  report       ", "\n  all of it    dyno lab show -v "} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%s does not say %q:\n%s", line, want, out)
 		}

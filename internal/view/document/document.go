@@ -6,7 +6,7 @@
 //	document.go  the values
 //	terminal.go  for a terminal: aligned, wrapped, in colours
 //	markdown.go  for a file or a pull request
-//	screen.go    lines for a first screen, which are left out where there is no room
+//	room.go      what is left out where a first screen has room for few lines
 package document
 
 import "dyno/internal/view/format"
@@ -15,6 +15,7 @@ import "dyno/internal/view/format"
 type Doc struct {
 	Title string
 	Parts []Part
+	Most  int // lines of a terminal, unless the style wants detail; 0: any number
 }
 
 // A Part has what belongs together: a heading, rows, sentences, a table, and what stands below it.
@@ -30,9 +31,19 @@ type Part struct {
 	Plot  []string     `json:"-"`     // lines of a terminal that keep their shape
 
 	Apart bool   `json:"-"` // in Markdown each of Rows is a paragraph, not a row of a table
+	Close bool   `json:"-"` // in a terminal no blank line is before it
 	Lines int    `json:"-"` // that Rows have at most, unless the style wants detail; 0: any number
 	Most  int    `json:"-"` // rows of Table that are shown; 0: all
-	Rest  string `json:"-"` // where the others are: "in --json"
+	Rest  string `json:"-"` // where the others are: "in --json"; of a part that is spared, its name
+
+	// In a terminal the rows of Table have these tones and no head, and what is in their last column
+	// goes on below itself.
+	Beside []format.Color `json:"-"`
+
+	// Of a Doc that has at most so many lines: the part with the highest Spare is left out first, one
+	// with 0 never. The Rows of the part that yields have what lines are left.
+	Spare  int  `json:"-"`
+	Yields bool `json:"-"`
 }
 
 // A Row is a name, and what is known of it.
@@ -42,6 +53,7 @@ type Row struct {
 	Tone    format.Color `json:"-"`
 	Command string       `json:"-"` // to be copied, behind the text
 	Items   []string     `json:"-"` // details, one by one
+	Most    int          `json:"-"` // lines of it, unless the style wants detail; 0: any number
 }
 
 // isEmpty reports whether there is nothing in a part but its heading.

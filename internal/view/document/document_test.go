@@ -3,6 +3,7 @@ package document
 import (
 	"errors"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -63,6 +64,48 @@ func TestFewLines(t *testing.T) {
 	}
 	if got := write(Doc{Parts: []Part{p}}, format.Style{Detail: true}); strings.Contains(got, "…") || strings.Count(got, "two") != 90 {
 		t.Errorf("with details:\n%s", got)
+	}
+}
+
+// What is beside a row goes on below itself, or below the row where there is no room; a file has a head.
+func TestBeside(t *testing.T) {
+	p := Part{Table: format.Table{{"name", "n", "what"}, {"a", "1", strings.Repeat("word ", 20)}, {"bc", "10", "x"}}, Sides: "lr",
+		Beside: []format.Color{"", format.Red}, Under: []string{"below"}, Close: true}
+	d := Doc{Title: "T", Parts: []Part{p}}
+	want := "T\n    a    1  word word word word word word\n            word word word word word …\n    bc  10  x\n    below\n"
+	if got := strings.Join(d.TextLines(format.Style{Width: 44}), "\n") + "\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	p.Table[1][0] = strings.Repeat("z", 20)
+	if got := d.TextLines(format.Style{Width: 44}); got[1] != "    "+p.Table[1][0]+"   1" || !strings.HasPrefix(got[2], "        word word") {
+		t.Errorf("%q", got)
+	}
+	if got := reporttest.Text(t, func(b *strings.Builder) error { return d.WriteMarkdown(b) }); !strings.Contains(got, "| name | n | what |") {
+		t.Error(got)
+	}
+}
+
+// Where there are few lines, parts that can be spared are left out, the last of the highest first, and named; the one that yields
+// has the rest.
+func TestRoom(t *testing.T) {
+	d := Doc{Title: "T", Parts: []Part{{Text: []string{"first"}}, {Text: []string{"one"}, Spare: 1, Rest: "1"}, {Text: []string{"two"}, Spare: 1, Rest: "2"},
+		{Yields: true, Rows: []Row{{Name: "a", Text: "x", Most: 2}, {Name: "b", Text: strings.Repeat("y ", 300), Most: 2}}}, {Text: []string{"figures"}, Spare: 2},
+		{Text: []string{"last"}}}}
+	for most, want := range map[int]string{
+		14: "T||first||one||two||a x|b y …||figures||last", 13: "T||first||one||two||a x|b y y …||last", 12: "T||first||one||two||a x|b y …||last",
+		10: "T||first|more 1; 2: -v||a x|b y y …||last", 8: "T||first|more 1; 2: -v||more 2 more lines: -v||last",
+	} {
+		d.Most = most
+		lines := d.TextLines(format.Style{})
+		if len(lines) > most {
+			t.Errorf("%d lines, where there is room for %d", len(lines), most)
+		}
+		got := regexp.MustCompile(`y[y |]+`).ReplaceAllStringFunc(strings.Join(lines, "|"), func(all string) string {
+			return strings.Repeat("y ", 1+strings.Count(all, "|"))
+		})
+		if got = regexp.MustCompile(` {2,}`).ReplaceAllString(strings.ReplaceAll(got, "|  ", "|"), " "); got != want {
+			t.Errorf("in %d lines: %s\nwant %s", most, got, want)
+		}
 	}
 }
 

@@ -61,8 +61,11 @@ func (row Row) writeMarkdown(out *format.Document) {
 		name = "**" + strings.ToUpper(name[:1]) + name[1:] + ":** "
 	}
 	fmt.Fprint(out, quote+name+format.EscapeMarkdown(row.Text))
+	if row.Command != "" && row.Text != "" {
+		fmt.Fprint(out, ": ")
+	}
 	if row.Command != "" {
-		fmt.Fprint(out, ": "+format.CodeSpan(row.Command))
+		fmt.Fprint(out, format.CodeSpan(row.Command))
 	}
 	fmt.Fprint(out, "\n\n")
 	for _, item := range row.Items {

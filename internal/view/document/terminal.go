@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
+	"unicode/utf8"
 
 	"dyno/internal/view/format"
 )
@@ -12,72 +14,97 @@ import (
 const (
 	indent         = "  "
 	nameWidth      = 13 // of a row's name and the space after it
-	mostLinesOfRow = 3  // of one row, where their number is limited
+	mostLinesOfRow = 3  // of one row, where the lines of all are limited
+	besideIndent   = "    "
+	leastBeside    = 24 // characters of a text that stands beside others
+	mostBeside     = 2  // lines of such a text
 )
 
 // WriteText writes the document for a terminal.
 func (d Doc) WriteText(w io.Writer, s format.Style) error {
-	out, between := format.NewDocument(w), ""
-	if d.Title != "" {
-		title := d.Title
-		if !s.Detail {
-			title = firstLines(title, s.LineWidth()+len(indent), 1)[0]
-		}
-		fmt.Fprintln(out, s.Paint(format.Bold, title))
-		between = "\n"
-	}
-	for _, p := range Filled(d.Parts) {
-		fmt.Fprint(out, between)
-		p.writeText(out, s)
-		between = "\n"
-	}
-	return out.Err()
+	_, err := io.WriteString(w, d.text(s))
+	return err
 }
 
-func (p Part) writeText(out *format.Document, s format.Style) {
-	paragraph := func(text string) {
-		for _, line := range format.WrapLines(format.PlainLine(text), s.LineWidth()) {
-			fmt.Fprintf(out, indent+"%s\n", line)
+// TextLines are the lines that WriteText writes.
+func (d Doc) TextLines(s format.Style) []string {
+	return strings.Split(strings.TrimSuffix(d.text(s), "\n"), "\n")
+}
+
+func (d Doc) text(s format.Style) string {
+	var b strings.Builder
+	if d.Title != "" {
+		fmt.Fprintln(&b, s.Paint(format.Bold, oneLine(d.Title, s.LineWidth()+len(indent), s)))
+	}
+	for _, p := range d.fitting(s) {
+		if b.Len() > 0 && !p.Close {
+			b.WriteString("\n")
+		}
+		b.WriteString(p.text(s))
+	}
+	return b.String()
+}
+
+// oneLine is a text that has one line, unless the style wants detail.
+func oneLine(text string, width int, s format.Style) string {
+	if s.Detail {
+		return text
+	}
+	return firstLines(text, width, 1)[0]
+}
+
+func (p Part) text(s format.Style) string {
+	var b strings.Builder
+	lead := indent
+	if p.Beside != nil {
+		lead = besideIndent
+	}
+	paragraph := func(lead, text string) {
+		width := s.LineWidth() + len(indent) - len(lead)
+		for _, line := range format.WrapLines(format.PlainLine(text), width) {
+			fmt.Fprintln(&b, lead+line)
 		}
 	}
 	if p.Head != "" {
-		fmt.Fprintf(out, indent+"%s\n", s.Paint(cmp.Or(p.Tone, format.Bold), p.Head))
+		head := oneLine(format.PlainLine(p.Head), s.LineWidth(), s)
+		fmt.Fprintln(&b, indent+s.Paint(cmp.Or(p.Tone, format.Bold), head))
 	}
-	p.writeRows(out, s)
+	p.writeRows(&b, s)
 	for _, text := range p.Text {
-		paragraph(text)
+		paragraph(indent, text)
 	}
-	if p.Table != nil {
-		rows, left := p.shownRows()
-		rows.WriteText(out, indent, p.Sides)
-		if left != "" {
-			paragraph(left)
-		}
+	rows, left := p.shownRows()
+	if p.Beside != nil {
+		p.writeBeside(&b, s)
+	} else {
+		rows.WriteText(&b, indent, p.Sides)
+	}
+	if left != "" {
+		paragraph(indent, left)
 	}
 	for _, text := range p.Under {
-		paragraph(text)
+		paragraph(lead, text)
 	}
 	for _, line := range p.Plot {
-		fmt.Fprintf(out, indent+"%s\n", line)
+		fmt.Fprintln(&b, indent+line)
 	}
+	return b.String()
 }
 
 // writeRows writes each row: its name, and beside it the text in as many lines as it takes, or as
 // there is room for.
-func (p Part) writeRows(out *format.Document, s format.Style) {
+func (p Part) writeRows(w io.Writer, s format.Style) {
 	limited := p.Lines > 0 && !s.Detail
 	rows, width := p.lines(limited), s.LineWidth()-nameWidth
 	if n := len(rows) - p.Lines; n > 0 && limited {
 		rows = append(rows[:p.Lines-1:p.Lines-1],
 			Row{Name: "more", Text: fmt.Sprintf("%d more lines: -v", n+1)})
 	}
-	each := make([]int, len(rows))
-	for i := range each {
-		each[i] = math.MaxInt32
+	most := p.Lines
+	if !limited {
+		most = math.MaxInt32
 	}
-	if limited {
-		each = lineLimits(rows, width, p.Lines)
-	}
+	each := lineLimits(rows, width, most, s)
 	for i, row := range rows {
 		lines, name := []string{row.Command}, row.Name
 		if row.Command == "" {
@@ -87,7 +114,7 @@ func (p Part) writeRows(out *format.Document, s format.Style) {
 			if row.Tone != "" {
 				line = s.Paint(row.Tone, line)
 			}
-			fmt.Fprintf(out, indent+"%-*s%s\n", nameWidth, name, line)
+			fmt.Fprintf(w, indent+"%-*s%s\n", nameWidth, name, line)
 			name = ""
 		}
 	}
@@ -99,15 +126,18 @@ func (p Part) lines(few bool) (all []Row) {
 	for _, row := range p.Rows {
 		command := format.PlainLine(row.Command)
 		row.Command, row.Text = "", format.PlainLine(row.Text)
-		if command != "" {
+		switch {
+		case command == "":
+			all = append(all, row)
+		case row.Text == "":
+			row.Command = command
+			all = append(all, row)
+		case few:
+			row.Text += ": " + command
+			all = append(all, row)
+		default:
 			row.Text += ":"
-		}
-		if command != "" && few {
-			row.Text, command = row.Text+" "+command, ""
-		}
-		all = append(all, row)
-		if command != "" {
-			all = append(all, Row{Command: command})
+			all = append(all, row, Row{Command: command})
 		}
 		for _, item := range row.Items {
 			all = append(all, Row{Text: "- " + format.PlainLine(item)})
@@ -118,11 +148,17 @@ func (p Part) lines(few bool) (all []Row) {
 
 // lineLimits are how many lines each row may have: those that take most lose some, the last first,
 // until all have so many.
-func lineLimits(rows []Row, width, most int) []int {
+func lineLimits(rows []Row, width, most int, s format.Style) []int {
 	each, taken, sum := make([]int, len(rows)), make([]int, len(rows)), 0
 	for i, row := range rows {
-		each[i] = mostLinesOfRow
-		taken[i] = len(firstLines(row.Text, width, mostLinesOfRow))
+		each[i] = math.MaxInt32
+		if row.Most > 0 && !s.Detail {
+			each[i] = row.Most
+		}
+		if most < math.MaxInt32 {
+			each[i] = min(each[i], mostLinesOfRow)
+		}
+		taken[i] = len(firstLines(row.Text, width, each[i]))
 		sum += taken[i]
 	}
 	for ; sum > most; sum-- {
@@ -136,6 +172,52 @@ func lineLimits(rows []Row, width, most int) []int {
 		each[longest] = taken[longest]
 	}
 	return each
+}
+
+// writeBeside writes the rows of the table without a head, the text of the last column beside them.
+func (p Part) writeBeside(w io.Writer, s format.Style) {
+	var rows format.Table
+	var texts []string
+	for _, row := range p.Table[1:] {
+		last := len(row) - 1
+		rows, texts = append(rows, row[:last]), append(texts, row[last])
+	}
+	for i, row := range alignedRows(rows, p.Sides) {
+		width := s.LineWidth() - utf8.RuneCountInString(row) - len(besideIndent)
+		if width < leastBeside { // the text has lines of its own
+			fmt.Fprintln(w, besideIndent+strings.TrimRight(row, " "))
+			row, width = besideIndent, s.LineWidth()-2*len(besideIndent)
+		}
+		most := mostBeside
+		if s.Detail {
+			most = math.MaxInt32
+		}
+		for _, line := range firstLines(format.PlainLine(texts[i]), width, most) {
+			if tone := p.Beside[i]; tone != "" {
+				line = s.Paint(tone, line)
+			}
+			fmt.Fprintln(w, strings.TrimRight(besideIndent+row+line, " "))
+			row = strings.Repeat(" ", utf8.RuneCountInString(row))
+		}
+	}
+}
+
+// alignedRows are the rows of a table without a head as lines that are all as wide.
+func alignedRows(rows format.Table, sides string) []string {
+	if len(rows) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	rows.WriteText(&b, "", sides)
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	widest := 0
+	for _, line := range lines {
+		widest = max(widest, utf8.RuneCountInString(line))
+	}
+	for i, line := range lines {
+		lines[i] = line + strings.Repeat(" ", widest-utf8.RuneCountInString(line)+2)
+	}
+	return lines
 }
 
 // firstLines are the first n lines of a text; the last of them ends in … if there are more. Where

@@ -18,7 +18,7 @@ import (
 // loadOf is what the variants are sent, with the word for it: "load: closed, 50 connections", or
 // "load: shop.hurl (3 requests), users.csv (4 rows); closed, 50 users".
 func loadOf(r *lab.Record) string {
-	if s := loadText(r); s != "" {
+	if s := LoadText(r); s != "" {
 		return "load: " + s
 	}
 	return ""
@@ -27,9 +27,9 @@ func loadOf(r *lab.Record) string {
 // mostLoads is how many levels are put into words.
 const mostLoads = 2
 
-// loadText is the files that say what is sent, and the levels. A request of the experiment's file
+// LoadText is the files that say what is sent, and the levels. A request of the experiment's file
 // is not named. It is "" if they are not known.
-func loadText(r *lab.Record) string {
+func LoadText(r *lab.Record) string {
 	if r.Experiment == nil || len(r.Experiment.Levels) == 0 {
 		return ""
 	}

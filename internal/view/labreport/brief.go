@@ -1,7 +1,9 @@
 package labreport
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,40 +25,38 @@ const (
 	longestLabel = 40 // of a variant with its baseline, where there is room
 )
 
-// writeBrief writes the answer of an experiment: the sentence, how many variants it is about, the
-// findings by effect, the variants that were refused, the cautions, the medians if there is room,
-// and the next step.
-func writeBrief(d *format.Document, s format.Style, r *lab.Record) {
+// experimentDocument is the report of an experiment: the answer, the findings by effect, the
+// variants that were refused, the cautions, the next step and what else is to stand there; with
+// s.Detail all that is known besides, else the medians if there is room.
+func experimentDocument(r *lab.Record, s format.Style, foot ...document.Row) document.Doc {
 	a := labanswer.Of(r)
-	head := &document.Screen{Style: s}
-	title := format.Clip(titleText(r), s.LineWidth()+2)
-	if a.Load != "" {
-		head.Add("", 0, a.Load, 2)
+	next := nextRow(a.Next)
+	next.Most = 2
+	parts := slices.Concat([]document.Part{{Apart: true, Rows: leadRows(r, a, s)}},
+		findingParts(r, a, s),
+		[]document.Part{{Apart: true, Yields: true, Rows: cautionRows(a, s)}, medianGlance(s, r, a),
+			{Apart: true, Rows: append([]document.Row{next}, foot...)}})
+	if s.Detail {
+		parts = append(parts, experimentParts(r)...)
 	}
-	head.Add("", 0, briefScope(s, r), 2)
-	head.Add(boxColor(a.Box), 0, a.Sentence, 3)
+	return document.Doc{Title: titleText(r), Parts: parts, Most: mostLines}
+}
+
+// leadRows are the load, how much was done, and what came out.
+func leadRows(r *lab.Record, a answer.Answer, s format.Style) (all []document.Row) {
+	if load := labanswer.LoadText(r); load != "" {
+		all = append(all, document.Row{Name: "load", Text: load, Most: 2})
+	}
+	all = append(all, document.Row{Name: "done", Text: briefScope(s, r), Most: 2},
+		document.Row{Name: "verdict", Text: a.Sentence, Tone: boxColor(a.Box), Most: 4})
 	if a.Uncovered != "" {
-		head.Add(format.Yellow, 0, "! "+a.Uncovered+" (below)", document.MostRowLines)
+		all = append(all, document.Row{Name: "CAUTION", Text: a.Uncovered, Tone: format.Yellow, Most: 2})
 	}
-	head.Lines = append(head.Lines, "")
-	foot := footLines(s, r, a)
-	room := head.AtMost(mostLines) - 1 - len(head.Lines) - len(foot)
-	const reserved = 4 // lines for cautions, with the blank one
-	findings := findingLines(s, r, a, room-reserved)
-	medians := medianLines(s, r, a)
-	others := 1 + len(head.Lines) + len(findings) + len(foot)
-	cautions := cautionLines(s, a, room-len(findings), document.MostRowLines)
-	if others+len(cautions)+len(medians) > mostLines { // a line each, if there are several
-		cautions = cautionLines(s, a, room-len(findings), 1)
+	if s.Detail {
+		all = append(all, document.Row{Name: "holds for", Text: strings.Join(a.Conditions, "; ")},
+			document.Row{Name: "again", Command: experimentCommand(r)})
 	}
-	all := slices.Concat(head.Lines, findings, cautions)
-	if others+len(cautions)+len(medians) <= mostLines && !s.Detail {
-		all = append(all, medians...)
-	}
-	fmt.Fprintln(d, s.Paint(format.Bold, title))
-	for _, line := range append(all, foot...) {
-		fmt.Fprintln(d, line)
-	}
+	return all
 }
 
 // boxColor is the colour of the sentence.
@@ -114,95 +114,77 @@ func allOf(one familyCount) string {
 var verdictColors = map[answer.Verdict]format.Color{answer.Better: format.Green,
 	answer.Worse: format.Red, answer.Refused: format.Yellow}
 
-// findingLines are the findings of the measure that decides, each with its verdict, then the
+// findingParts are the findings of the measure that decides, each with its verdict, then the
 // variants that were not tested, then what other measures decide, and in a few lines those that
 // decide nothing.
-func findingLines(s format.Style, r *lab.Record, a answer.Answer, room int) []string {
-	b := &document.Screen{Style: s}
-	if len(a.Groups) == 0 {
-		addNotLoaded(b, a, b.AtMost(mostRows))
-		addFailed(b, r)
-		if len(b.Lines) == 0 {
-			return nil // the sentence says it
-		}
-		return append(b.Lines, "")
+func findingParts(r *lab.Record, a answer.Answer, s format.Style) (all []document.Part) {
+	most := atMost(mostRows, s)
+	if len(a.Groups) > 0 {
+		most = atMost(mostRows/2, s)
+		all = append(all, groupPart(a.Groups[0], s))
 	}
-	others, left := &document.Screen{Style: s}, 0
-	addGroup(b, a.Groups[0], false)
-	addNotLoaded(b, a, b.AtMost(mostRows/2))
-	addFailed(b, r)
-	othersOf := undecidedLines(a.Groups[1:])
-	for _, one := range othersOf[:min(len(othersOf), b.AtMost(mostOthers))] {
-		others.Add("", 0, one.text(), 1)
+	all = append(all, document.Part{Apart: true, Close: len(all) > 0,
+		Rows: append(notLoadedRows(a, most), failedRows(r)...)})
+	if len(a.Groups) == 0 {
+		return all
 	}
 	for _, g := range a.Groups[1:] {
-		if !slices.ContainsFunc(g.Findings, answer.Finding.IsDecided) {
-			continue
+		g.Findings = slices.DeleteFunc(slices.Clone(g.Findings), func(f answer.Finding) bool {
+			return !f.IsDecided()
+		})
+		if len(g.Findings) > 0 {
+			one := groupPart(g, s)
+			one.Close, one.Spare, one.Rest = true, 1, g.Name
+			all = append(all, one)
 		}
-		one := &document.Screen{Style: s}
-		addGroup(one, g, true)
-		if len(b.Lines)+len(one.Lines)+len(others.Lines)+2 > room {
-			left++
-			continue
-		}
-		b.Lines = append(b.Lines, one.Lines...)
 	}
-	if left > 0 {
-		others.Add("", 0, "findings of "+format.Plural(int64(left), "other measure")+": -v", 1)
+	others := document.Part{Apart: true, Close: true}
+	undecided := undecidedLines(a.Groups[1:])
+	for _, one := range undecided[:min(len(undecided), atMost(mostOthers, s))] {
+		others.Rows = append(others.Rows, document.Row{Name: "also", Text: one.text(), Most: 1})
 	}
-	return append(append(b.Lines, others.Lines...), "")
+	return append(all, others)
 }
 
-// addGroup adds the findings of a measure, all or only those that are decided.
-func addGroup(b *document.Screen, g answer.Group, decided bool) {
+// atMost is a limit, which does not apply where the style wants detail.
+func atMost(n int, s format.Style) int {
+	if s.Detail {
+		return math.MaxInt32
+	}
+	return n
+}
+
+// groupPart has the findings of a measure.
+func groupPart(g answer.Group, s format.Style) document.Part {
 	title := g.Name
 	if g.Against != "" {
 		title += " against " + g.Against
 	}
-	b.Add(format.Bold, 0, title+" ("+g.Better+"; "+g.Change+")", 1)
-	rows := format.Table{}
-	var verdicts, tails []string
-	var colors []format.Color
-	findings := g.Findings
-	if decided {
-		findings = slices.DeleteFunc(slices.Clone(findings), func(f answer.Finding) bool {
-			return !f.IsDecided()
-		})
-	}
-	findings, open := withoutNoise(b, findings)
-	shown := answer.Shown(findings, b.AtMost(mostRows))
+	p := document.Part{Head: title + " (" + g.Better + "; " + g.Change + ")", Sides: "lrrl",
+		Table: format.Table{{"variant", "median", "change", "95 % interval", "verdict"}}}
+	findings, open := withoutNoise(g.Findings, s)
+	shown := answer.Shown(findings, atMost(mostRows, s))
 	for _, i := range shown {
 		f := findings[i]
-		interval := f.Interval
-		if interval == "" {
-			interval = format.TooFew
-		}
-		rows = append(rows, []string{format.Clip(format.PlainLine(f.Row()), labelWidth(b)), f.Value,
-			f.Effect, interval})
-		verdicts, colors = append(verdicts, f.Words()), append(colors, verdictColors[f.Verdict])
-		tails = append(tails, tailText(f))
-	}
-	for i, line := range document.AlignedRows(rows, "lrrl") {
-		b.AddRow(colors[i], line, verdicts[i]+tails[i])
+		p.Table = append(p.Table, []string{format.Clip(format.PlainLine(f.Row()), labelWidth(s)),
+			f.Value, f.Effect, cmp.Or(f.Interval, format.TooFew), f.Words() + tailText(f)})
+		p.Beside = append(p.Beside, verdictColors[f.Verdict])
 	}
 	if n := len(findings) - len(shown); n > 0 {
-		more := "and " + format.Plural(int64(n), "variant") + " more: -v"
-		b.Add("", document.RowIndent, more, 1)
+		p.Under = append(p.Under, "and "+format.Plural(int64(n), "variant")+" more: -v")
 	}
 	if open > 0 {
-		more := format.Plural(int64(open), "pair") + " of factors: undecided (-v)"
-		b.Add("", document.RowIndent, more, 1)
+		p.Under = append(p.Under, format.Plural(int64(open), "pair")+" of factors: undecided (-v)")
 	}
-	for _, note := range g.Notes {
-		b.Add("", document.RowIndent, note, document.MostRowLines)
-	}
+	p.Under = append(p.Under, g.Notes...)
+	return p
 }
 
 // withoutNoise are the findings without interactions that are undecided, and how many these are: of
 // many pairs of factors nearly all say nothing.
-func withoutNoise(b *document.Screen, all []answer.Finding) (shown []answer.Finding, open int) {
+func withoutNoise(all []answer.Finding, s format.Style) (shown []answer.Finding, open int) {
 	for _, f := range all {
-		if f.Interaction && f.Verdict == answer.Undecided && !b.Style.Detail {
+		if f.Interaction && f.Verdict == answer.Undecided && !s.Detail {
 			open++
 			continue
 		}
@@ -215,9 +197,9 @@ func withoutNoise(b *document.Screen, all []answer.Finding) (shown []answer.Find
 }
 
 // labelWidth leaves room for change, interval and verdict.
-func labelWidth(b *document.Screen) int {
+func labelWidth(s format.Style) int {
 	const others = 60
-	return max(longestName, min(longestLabel, b.Style.LineWidth()-others))
+	return max(longestName, min(longestLabel, s.LineWidth()-others))
 }
 
 // tailText is why a finding is undecided, or not valid.
@@ -228,24 +210,25 @@ func tailText(f answer.Finding) string {
 	return ": " + f.Why
 }
 
-// addNotLoaded adds the variants that were refused or are missing, with the remedy.
-func addNotLoaded(b *document.Screen, a answer.Answer, most int) {
+// notLoadedRows are the variants that were refused or are missing, with the remedy.
+func notLoadedRows(a answer.Answer, most int) (all []document.Row) {
 	for i, f := range a.NotLoaded {
-		if i == most {
-			b.Add(format.Yellow, document.RowIndent-2, fmt.Sprintf("and %d more that were not tested: -v",
-				len(a.NotLoaded)-most), 1)
-			return
-		}
-		text := format.Clip(format.PlainLine(f.Variant), longestName) + ": not tested: " + f.Why
+		row := document.Row{Name: "not tested", Text: format.Clip(format.PlainLine(f.Variant),
+			longestName) + ": " + f.Why, Tone: format.Yellow, Most: 2}
 		if f.Remedy != "" {
-			text += "; " + f.Remedy
+			row.Text += "; " + f.Remedy
 		}
-		b.Add(format.Yellow, document.RowIndent-2, text, document.MostRowLines)
+		if i == most {
+			row.Text = fmt.Sprintf("and %d more: -v", len(a.NotLoaded)-most)
+			return append(all, row)
+		}
+		all = append(all, row)
 	}
+	return all
 }
 
-// addFailed adds the variants whose trials all failed.
-func addFailed(b *document.Screen, r *lab.Record) {
+// failedRows are the variants whose trials all failed.
+func failedRows(r *lab.Record) (all []document.Row) {
 	for _, arm := range r.Arms {
 		n, failed, why := 0, 0, ""
 		for _, t := range r.Trials {
@@ -258,49 +241,39 @@ func addFailed(b *document.Screen, r *lab.Record) {
 			}
 		}
 		if failed > 0 && failed == n {
-			b.Add(format.Red, document.RowIndent-2, fmt.Sprintf("%s: failed in each of %s: %s",
-				format.Clip(format.PlainLine(arm.Name), longestName), format.Plural(int64(n), "trial"),
-				format.PlainLine(why)), document.MostRowLines)
+			all = append(all, document.Row{Name: "failed", Tone: format.Red, Most: 2,
+				Text: fmt.Sprintf("%s, in each of %s: %s", format.Clip(format.PlainLine(arm.Name),
+					longestName), format.Plural(int64(n), "trial"), format.PlainLine(why))})
 		}
 	}
+	return all
 }
 
-// cautionLines are the cautions, each once, those of the findings apart. If there are more than two
-// of them, each has at most so many lines.
-func cautionLines(s format.Style, a answer.Answer, room, each int) []string {
-	b := &document.Screen{Style: s}
-	all := unsaid(s, a)
-	for i, c := range all {
-		text := "! " + c.Text()
+// cautionRows are the cautions, each once, those of the findings apart.
+func cautionRows(a answer.Answer, s format.Style) (all []document.Row) {
+	for _, c := range unsaid(s, a) {
+		row := cautionRow(c)
 		if s.Detail && c.Remedy != "" {
-			text += "; " + c.Remedy
+			row.Text += "; " + c.Remedy
 		}
-		lines := document.MostRowLines
-		if len(all) > 2 {
-			lines = each
-		}
-		if last := i == len(all)-1; len(b.Lines)+lines+1 > room ||
-			!last && len(b.Lines)+lines+2 > room {
-			b.Add(format.Yellow, 0, fmt.Sprintf("! and %s more: -v",
-				format.Plural(int64(len(all)-i), "caution")), 1)
-			break
-		}
-		color := format.Yellow
-		if c.Severity == answer.Bad {
-			color = format.Red
-		}
-		b.Add(color, 0, text, lines)
+		all = append(all, row)
 	}
-	if len(b.Lines) > 0 {
-		b.Lines = append(b.Lines, "")
-	}
-	return b.Lines
+	return all
 }
 
-// medianLines are the medians of each measure at the load that decides, a row for each variant.
-func medianLines(s format.Style, r *lab.Record, a answer.Answer) []string {
-	if r.Experiment == nil || len(r.Cells) == 0 || len(a.Groups) == 0 {
-		return nil
+func cautionRow(c answer.Caution) document.Row {
+	row := document.Row{Name: "CAUTION", Text: c.Text(), Tone: format.Yellow, Most: 2}
+	if c.Severity == answer.Bad {
+		row.Tone = format.Red
+	}
+	return row
+}
+
+// medianGlance has the medians of each measure at the load that decides, a row for each variant. It
+// is empty if the terminal is too narrow, or if a table of all follows.
+func medianGlance(s format.Style, r *lab.Record, a answer.Answer) (none document.Part) {
+	if r.Experiment == nil || len(r.Cells) == 0 || len(a.Groups) == 0 || s.Detail {
+		return none
 	}
 	level := a.Groups[0].Level
 	if level == "" && len(r.Experiment.Levels) > 0 {
@@ -322,15 +295,13 @@ func medianLines(s format.Style, r *lab.Record, a answer.Answer) []string {
 			t = append(t, row)
 		}
 	}
-	var b strings.Builder
-	t.WriteText(&b, "  ", "lr")
-	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-	for _, line := range lines {
+	p := document.Part{Table: t, Sides: "lr", Spare: 2}
+	for _, line := range (document.Doc{Parts: []document.Part{p}}).TextLines(s) {
 		if utf8.RuneCountInString(line) > s.LineWidth()+2 {
-			return nil
+			return none
 		}
 	}
-	return append(lines, "")
+	return p
 }
 
 // medianFigure is a median with half of the width of its interval.
@@ -349,31 +320,11 @@ func medianFigure(r *lab.Record, arm, level, metric string) (cell string, trials
 	return format.TooFew, 0
 }
 
-// nextLines are the next step.
-func nextLines(s format.Style, a answer.Answer) []string {
-	b := &document.Screen{Style: s}
-	next := "next: " + a.Next.Says
-	if a.Next.Command != "" {
-		next += ":"
+// placeRows are where everything is.
+func placeRows(r *lab.Record) []document.Row {
+	if r.Dir == "" {
+		return nil
 	}
-	b.Add("", 0, next, 2)
-	if a.Next.Command != "" {
-		b.AddWhole(document.RowIndent, a.Next.Command)
-	}
-	return b.Lines
-}
-
-// footLines are the next step, and where everything is.
-func footLines(s format.Style, r *lab.Record, a answer.Answer) []string {
-	return append(nextLines(s, a), placeLines(s, r)...)
-}
-
-// placeLines are where everything is.
-func placeLines(s format.Style, r *lab.Record) []string {
-	b := &document.Screen{Style: s}
-	if r.Dir != "" {
-		b.AddWhole(0, "report: "+r.Dir+"/report.html")
-		b.AddWhole(0, "all of it: dyno lab show -v "+format.ShellQuote(r.Dir))
-	}
-	return b.Lines
+	return []document.Row{{Name: "report", Command: r.Dir + "/report.html"},
+		{Name: "all of it", Command: "dyno lab show -v " + format.ShellQuote(r.Dir)}}
 }

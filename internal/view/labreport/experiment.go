@@ -48,25 +48,12 @@ func experimentParts(r *lab.Record) []document.Part {
 // Experiment writes what an experiment found, for a terminal: in at most 30 lines of 100 columns if
 // no more than eight variants were compared. With s.Detail everything else follows.
 func Experiment(w io.Writer, r *lab.Record, s format.Style) error {
-	d := format.NewDocument(w)
-	writeBrief(d, s, r)
-	if s.Detail {
-		fmt.Fprintln(d)
-		d.Fail(document.Doc{Parts: experimentParts(r)}.WriteText(d, s))
-	}
-	return d.Err()
+	return experimentDocument(r, s, placeRows(r)...).WriteText(w, s)
 }
 
 // WholeMarkdown writes everything that is known of an experiment as Markdown.
 func WholeMarkdown(w io.Writer, r *lab.Record) error {
-	d := format.NewDocument(w)
-	a := labanswer.Of(r)
-	fmt.Fprintf(d, "# %s\n\n%s\n", format.EscapeMarkdown(titleText(r)),
-		a.Markdown(experimentCommand(r), answer.Limits{}))
-	fmt.Fprintf(d, "%s.\n\n", format.EscapeMarkdown(scopeText(r)))
-	next := document.Part{Apart: true, Rows: []document.Row{nextRow(a.Next)}}
-	d.Fail(document.Doc{Parts: append([]document.Part{next}, experimentParts(r)...)}.WriteMarkdown(d))
-	return d.Err()
+	return experimentDocument(r, format.Style{Detail: true}).WriteMarkdown(w)
 }
 
 func titleText(r *lab.Record) string {

@@ -1,6 +1,7 @@
 package labreport
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -23,46 +24,44 @@ const (
 // which narrows from round to round. It has at most so many lines, each as wide as the style says.
 func LiveTable(p *judge.Progress, now string, s format.Style, most int) []string {
 	a := labanswer.Of(p.Record)
-	b := &document.Screen{Style: s}
-	b.Add(format.Bold, 0, progressText(p), 1)
+	var head, foot document.Part
 	if now != "" {
-		b.Add("", 0, "now: "+now, 1)
+		head.Rows = []document.Row{{Name: "now", Text: now, Most: 1}}
 	}
-	for i, g := range a.Groups {
-		if i == mostLiveGroups {
-			b.Add("", 0, "also: "+format.Plural(int64(len(a.Groups)-i), "measure"), 1)
-			break
-		}
-		addLiveGroup(b, g)
+	parts := []document.Part{head}
+	for _, g := range a.Groups[:min(len(a.Groups), mostLiveGroups)] {
+		parts = append(parts, livePart(g))
+	}
+	if n := len(a.Groups) - mostLiveGroups; n > 0 {
+		foot.Text = []string{"also: " + format.Plural(int64(n), "measure")}
 	}
 	if len(a.Groups) == 0 {
-		b.Add("", 0, "nothing can be compared yet", 1)
+		foot.Text = []string{"nothing can be compared yet"}
 	}
-	if len(b.Lines) > most {
-		b.Lines = append(b.Lines[:most-1], "  …")
+	d := document.Doc{Title: progressText(p), Parts: append(parts, foot)}
+	for i := range d.Parts {
+		d.Parts[i].Close = true
 	}
-	return b.Lines
+	lines := d.TextLines(s)
+	if len(lines) > most {
+		lines = append(lines[:most-1], "  …")
+	}
+	return lines
 }
 
-// addLiveGroup adds the findings of a measure, without what would decide them.
-func addLiveGroup(b *document.Screen, g answer.Group) {
-	b.Add("", 0, g.Name+" against "+g.Against+" ("+g.Better+")", 1)
-	rows := format.Table{}
+// livePart has the findings of a measure, without what would decide them.
+func livePart(g answer.Group) document.Part {
+	p := document.Part{Head: g.Name + " against " + g.Against + " (" + g.Better + ")", Sides: "lrrl",
+		Table: format.Table{{"variant", "median", "change", "95 % interval", "verdict"}}}
 	for _, f := range g.Findings[:min(len(g.Findings), mostLiveRows)] {
-		interval := f.Interval
-		if interval == "" {
-			interval = format.TooFew
-		}
-		rows = append(rows, []string{format.Clip(format.PlainLine(f.Variant), longestName), f.Value,
-			f.Effect, interval})
-	}
-	for i, line := range document.AlignedRows(rows, "lrrl") {
-		f := g.Findings[i]
-		b.AddRow(verdictColors[f.Verdict], line, f.Words())
+		p.Table = append(p.Table, []string{format.Clip(format.PlainLine(f.Variant), longestName),
+			f.Value, f.Effect, cmp.Or(f.Interval, format.TooFew), f.Words()})
+		p.Beside = append(p.Beside, verdictColors[f.Verdict])
 	}
 	if n := len(g.Findings) - mostLiveRows; n > 0 {
-		b.Add("", document.RowIndent-2, fmt.Sprintf("and %d more", n), 1)
+		p.Under = []string{fmt.Sprintf("and %d more", n)}
 	}
+	return p
 }
 
 // progressText is how much is done, and how long the rest takes.

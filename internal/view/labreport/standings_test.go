@@ -69,7 +69,7 @@ func TestUnreliablePair(t *testing.T) {
 	if n := strings.Count(text, "other programs"); n != 1 {
 		t.Errorf("it says %d times what the machine did:\n%s", n, text)
 	}
-	const again = "\n      dyno lab rerun /runs/report -o /runs/report-2\n"
+	const again = "\n               dyno lab rerun /runs/report -o /runs/report-2\n"
 	for _, text := range []string{text, briefly(t, pair(), 100)} {
 		if !strings.Contains(text, again) {
 			t.Errorf("what runs it again is not %q:\n%s", again, text)
@@ -160,9 +160,8 @@ func TestUndecidedPairs(t *testing.T) {
 	g := answer.Group{Name: "cpu", Findings: []answer.Finding{{Variant: "log=off", Verdict: answer.Better, Effect: "−9 %"},
 		pair("a and b", answer.Undecided), pair("a and c", answer.Undecided), pair("b and c", answer.Worse)}}
 	for detail, want := range map[bool][2]bool{false: {false, true}, true: {true, false}} {
-		b := &document.Screen{Style: format.Style{Detail: detail, Width: 100}}
-		addGroup(b, g, false)
-		text := strings.Join(b.Lines, "\n")
+		style := format.Style{Detail: detail, Width: 100}
+		text := strings.Join(document.Doc{Parts: []document.Part{groupPart(g, style)}}.TextLines(style), "\n")
 		if got := [2]bool{strings.Contains(text, "a and b"), strings.Contains(text, "2 pairs of factors: undecided (-v)")}; got != want ||
 			!strings.Contains(text, "b and c") || !strings.Contains(text, "log=off") {
 			t.Errorf("detail %v:\n%s", detail, text)

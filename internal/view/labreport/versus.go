@@ -1,7 +1,6 @@
 package labreport
 
 import (
-	"fmt"
 	"io"
 
 	"dyno/internal/lab"
@@ -17,22 +16,16 @@ const mostVersusCautions = 2
 // done, why the answer must not be relied on, what speaks against it, the next step, and where all
 // figures are. Next is empty where nothing more is needed.
 func Versus(w io.Writer, r *lab.Record, a answer.Answer, next answer.Step, s format.Style) error {
-	b := &document.Screen{Style: s}
+	rows := versusCautions(a)
 	if a.Unreliable != "" {
-		b.Add(format.Red, 0, withheldText(a), document.MostRowLines)
+		rows = append([]document.Row{{Name: "verdict", Text: withheldText(a), Tone: format.Red, Most: 2}},
+			rows...)
 	}
-	addVersusCautions(b, a)
 	if next.Says != "" {
-		b.Lines = append(b.Lines, nextLines(s, answer.Answer{Next: next})...)
+		rows = append(rows, nextRow(next))
 	}
-	b.Lines = append(b.Lines, placeLines(s, r)...)
-	d := format.NewDocument(w)
-	title := format.Clip(titleText(r)+"; "+shortScope(r), s.LineWidth()+2)
-	fmt.Fprintln(d, s.Paint(format.Bold, title))
-	for _, line := range b.Lines {
-		fmt.Fprintln(d, line)
-	}
-	return d.Err()
+	return document.Doc{Title: titleText(r) + "; " + shortScope(r),
+		Parts: []document.Part{{Rows: append(rows, placeRows(r)...)}}}.WriteText(w, s)
 }
 
 // withheldText is why an answer must not be relied on, with what was at work in most trials.
@@ -45,9 +38,9 @@ func withheldText(a answer.Answer) string {
 	return a.Unreliable
 }
 
-// addVersusCautions adds the cautions that take something back from the lines that follow, and that
+// versusCautions are the cautions that take something back from the lines that follow, and that
 // neither these lines nor the sentence before say.
-func addVersusCautions(b *document.Screen, a answer.Answer) {
+func versusCautions(a answer.Answer) (rows []document.Row) {
 	var all []answer.Caution
 	for _, c := range a.Cautions {
 		switch {
@@ -63,14 +56,11 @@ func addVersusCautions(b *document.Screen, a answer.Answer) {
 		all = append(all, c)
 	}
 	for _, c := range all[:min(len(all), mostVersusCautions)] {
-		color := format.Yellow
-		if c.Severity == answer.Bad {
-			color = format.Red
-		}
-		b.Add(color, 0, "! "+c.Text(), document.MostRowLines)
+		rows = append(rows, cautionRow(c))
 	}
 	if n := len(all) - mostVersusCautions; n > 0 {
-		more := format.Plural(int64(n), "caution")
-		b.Add(format.Yellow, 0, fmt.Sprintf("! and %s more, in all of it", more), 1)
+		rows = append(rows, document.Row{Name: "CAUTION", Tone: format.Yellow,
+			Text: "and " + format.Plural(int64(n), "caution") + " more, in all of it"})
 	}
+	return rows
 }
