@@ -47,7 +47,7 @@ func TestMalformedValues(t *testing.T) {
 	server := httptest.NewServer(answer(served))
 	defer server.Close()
 	unknown := func(name string) string {
-		return "{{" + name + "}} is unknown: there are the functions uuid, int, hex, seq, now, env; " +
+		return "{{" + name + "}} is unknown: there are the functions uuid, int, hex, seq, now, json, env; " +
 			`--data FILE and --variable NAME=VALUE add names (to send it as it is, write \{{)`
 	}
 	for _, test := range []struct{ args, path, want string }{
@@ -81,7 +81,7 @@ func TestMalformedValues(t *testing.T) {
 		{"-c|1", "/{{env \"GEHEIM\"}}", "path: its text contains a space or a control character, which no path can have; write it as %20 or the like"},
 		{"--data|gone.csv", "/", "--data: gone.csv: no such file or directory"},
 		{"--data|noheader.csv|-b|{{password}}", "/", "--body:1:1: {{password}} is unknown: there are the functions uuid, int, " +
-			"hex, seq, now, env and the names anna, x; the first line of noheader.csv has the names: if it is a row, " +
+			"hex, seq, now, json, env and the names anna, x; the first line of noheader.csv has the names: if it is a row, " +
 			`write the names above it (to send it as it is, write \{{)`},
 		{"--data|short.csv", "/", "short.csv:2:1: the row has 1 value, and there are 2 columns (email, token)\n" +
 			"dyno: short.csv:3:5: the row has 3 values, and there are 2 columns (email, token)"},

@@ -63,7 +63,7 @@ func (v *vault) indexOf(name, value string) int {
 }
 
 // functions of requests files are no names of variables, nor is that of the host in a Hurl file.
-var functions = []string{"uuid", "int", "hex", "seq", "now", "env", BaseVariable}
+var functions = []string{"uuid", "int", "hex", "seq", "now", "json", "env", BaseVariable}
 
 // variableName is a name in small letters, with _ between its words: X-API-Key is x_api_key.
 func variableName(name string) string {

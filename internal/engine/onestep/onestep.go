@@ -71,7 +71,14 @@ func (i *insertion) isWrong(row int) bool { return i.wrong[row/64]>>(row%64)&1 !
 // check a value for each message costs more, and a table may have a million rows.
 type insertions struct {
 	table *data.Table
-	found map[[2]int]*insertion // by column and part; nil: all values may stand there
+	found map[place]*insertion // nil: all values may stand there
+}
+
+// A place is a column in a part of a message.
+type place struct {
+	column int
+	json   bool
+	in     proto.Part
 }
 
 // in are the insertions of a request.
@@ -81,10 +88,10 @@ func (a *insertions) in(r *Request) (all []*insertion) {
 		if s.Kind != template.Column || h.In == proto.InBody || !hasColumn(a.table, s.Index) {
 			continue
 		}
-		key := [2]int{s.Index, int(h.In)}
+		key := place{s.Index, s.JSON, h.In}
 		one, known := a.found[key]
 		if !known {
-			one = findInsertion(a.table, s.Index, h.In)
+			one = findInsertion(a.table, s, h.In)
 			a.found[key] = one
 		}
 		if one != nil && !slices.Contains(all, one) {
@@ -95,11 +102,15 @@ func (a *insertions) in(r *Request) (all []*insertion) {
 }
 
 // findInsertion is the insertion of a column, or nil.
-func findInsertion(t *data.Table, column int, in proto.Part) (i *insertion) {
+func findInsertion(t *data.Table, s template.Source, in proto.Part) (i *insertion) {
 	for row := range t.Rows() {
-		if proto.ValueProblem(in, t.Value(row, column)) != "" {
+		value := t.Value(row, s.Index)
+		if s.JSON {
+			value = template.AppendJSON(nil, value)
+		}
+		if proto.ValueProblem(in, value) != "" {
 			if i == nil {
-				i = &insertion{column, in, make([]uint64, t.Rows()/64+1)}
+				i = &insertion{s.Index, in, make([]uint64, t.Rows()/64+1)}
 			}
 			i.wrong[row/64] |= 1 << (row % 64)
 		}
@@ -112,7 +123,7 @@ func New(c Config) (*Maker, error) {
 	m := &Maker{checks: c.Checks, table: c.Data, rows: c.Order, follow: c.Follow}
 	var faults []error
 	var weights []int
-	places := insertions{c.Data, map[[2]int]*insertion{}}
+	places := insertions{c.Data, map[place]*insertion{}}
 	for i, r := range c.Requests {
 		weights = append(weights, r.Weight)
 		one := compiled{Request: r, bodyHoles: r.BodyHoles(), inserted: places.in(&r)}
@@ -247,12 +258,16 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	w.facts.Rand, w.facts.Seq, w.facts.Due = u.Rand, number, u.Due
 	x.generated = x.generated[:0]
 	for i, s := range r.Sources {
-		if s.Kind == template.Column {
+		if s.Kind == template.Column && !s.JSON {
 			x.values[i] = w.table.Value(row, s.Index)
 			continue
 		}
 		from := len(x.generated)
-		x.generated = s.Append(x.generated, &w.facts)
+		if s.JSON {
+			x.generated = template.AppendJSON(x.generated, w.table.Value(row, s.Index))
+		} else {
+			x.generated = s.Append(x.generated, &w.facts)
+		}
 		x.values[i] = x.generated[from:]
 	}
 	x.fill = proto.Fill{Values: x.values[:len(r.Sources)]}

@@ -114,7 +114,7 @@ urls.txt:3:2: {{ is not closed by }} on its line; write \{{ to send it as it is`
 	wantError(t, err, `b.txt:2:4: {{sequ}} is unknown: did you mean seq? (to send it as it is, write \{{)`)
 }
 
-const hint = `there are the functions uuid, int, hex, seq, now, env and the names email, token, ` +
+const hint = `there are the functions uuid, int, hex, seq, now, json, env and the names email, token, ` +
 	`host, tenant (to send it as it is, write \{{)`
 
 // Requests whose URLs have holes share the body that they were given: it may be large, and they many.

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // Facts are what the holes of one message are filled from. A worker uses the same ones again.
@@ -94,4 +95,28 @@ func appendDecimal(b []byte, v, n int) []byte {
 		v /= 10
 	}
 	return append(b, text[:n]...)
+}
+
+// AppendJSON appends a text as a string of JSON, with its quotes. What is no UTF-8 becomes U+FFFD.
+func AppendJSON(b, text []byte) []byte {
+	b = append(b, '"')
+	for len(text) > 0 {
+		c := text[0]
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c == '\n':
+			b = append(b, '\\', 'n')
+		case c < ' ':
+			b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		case c < utf8.RuneSelf:
+			b = append(b, c)
+		default:
+			r, size := utf8.DecodeRune(text)
+			b, text = utf8.AppendRune(b, r), text[size:]
+			continue
+		}
+		text = text[1:]
+	}
+	return append(b, '"')
 }

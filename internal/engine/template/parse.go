@@ -83,6 +83,9 @@ func (p *parser) piece(piece hole.Piece, rest string) {
 // hole parses what stands in a hole. It returns what is wrong with it.
 func (p *parser) hole(inside string) (problem string) {
 	n := p.names
+	if of, is := strings.CutPrefix(inside, asJSON+" "); is {
+		return p.json(strings.TrimSpace(of))
+	}
 	if n.Used != nil {
 		n.Used[inside] = true
 	}
@@ -122,6 +125,27 @@ func (p *parser) hole(inside string) (problem string) {
 			functions[i].usage, limits(functions[i].kind))
 	}
 	p.add(s)
+	return ""
+}
+
+// json parses {{json NAME}}.
+func (p *parser) json(name string) (problem string) {
+	n := p.names
+	if n.Used != nil {
+		n.Used[name] = true
+	}
+	value, isVariable := n.Variables[name]
+	column := slices.Index(n.Columns, name)
+	switch {
+	case isVariable:
+		p.literal.Write(AppendJSON(nil, []byte(value)))
+	case column >= 0 || n.Unread:
+		p.add(Source{Kind: Column, Index: max(column, 0), JSON: true})
+	case slices.Contains(n.Captures, name):
+		return fmt.Sprintf("{{json %.60s}} is of a capture: json is for columns and variables", name)
+	default:
+		return n.problem(name)
+	}
 	return ""
 }
 

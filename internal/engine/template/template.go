@@ -39,6 +39,7 @@ type Source struct {
 	Kind      Kind
 	Index     int   // of a Column or Capture
 	Low, High int64 // of Int; Low is the number of digits of Hex
+	JSON      bool  `json:",omitempty"` // a Column's value is written as a string of JSON
 }
 
 // A Text is a compiled text.
@@ -94,6 +95,9 @@ var functions = []function{
 
 const env = "env"
 
+// asJSON is the function {{json NAME}}: a column or a variable as a string of JSON.
+const asJSON = "json"
+
 // elsewhere maps what other tools call them to the functions.
 var elsewhere = map[string]string{
 	"newuuid": "uuid", "guid": "uuid", "$guid": "uuid", "$randomuuid": "uuid", "uuidv4": "uuid",
@@ -104,7 +108,7 @@ var elsewhere = map[string]string{
 // IsFunction reports whether a name is a function's. No column or variable may have it.
 func IsFunction(name string) bool {
 	is := func(f function) bool { return f.name == name }
-	return name == env || slices.ContainsFunc(functions, is)
+	return name == env || name == asJSON || slices.ContainsFunc(functions, is)
 }
 
 // functionNames are the names of the functions, in the order of the documentation.
@@ -113,7 +117,7 @@ func functionNames() []string {
 	for _, f := range functions {
 		all = append(all, f.name)
 	}
-	return append(all, env)
+	return append(all, asJSON, env)
 }
 
 // Check reports every variable or capture whose name means something else, too. Columns are checked

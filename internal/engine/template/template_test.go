@@ -1,6 +1,7 @@
 package template
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -86,7 +87,7 @@ func TestFaults(t *testing.T) {
 		"{{UUID}}":                      {"did you mean uuid?"},
 		"{{newUuid}}":                   {"did you mean uuid?"},
 		"{{$timestamp}}":                {"did you mean now?"},
-		"{{qqqq}}":                      {"there are the functions uuid, int, hex, seq, now, env and the names email"},
+		"{{qqqq}}":                      {"there are the functions uuid, int, hex, seq, now, json, env and the names email"},
 		"{{env}}":                       {`write {{env "NAME"}}`},
 		"{{env TOKEN}}":                 {`write {{env "NAME"}}`},
 		`{{env "NONE"}}`:                {"the environment has no NONE; set it"},
@@ -261,6 +262,37 @@ func FuzzParse(f *testing.F) {
 		again, err := names().Parse(escaped, Position{"f", 1, 1})
 		if err != nil || again.Literal != text+text || len(again.Holes) != 1 || again.Holes[0].At != len(text) {
 			t.Fatalf("%q was escaped and is %+v, %v", text, again, err)
+		}
+	})
+}
+
+// A column or a variable as JSON is a string of JSON whatever it has; what is no UTF-8 is U+FFFD.
+func TestJSONOfNames(t *testing.T) {
+	n := Names{Columns: []string{"a", "prompt"}, Variables: map[string]string{"v": "say \"hi\"\\\n\x00é"}, Captures: []string{"c"}}
+	got, err := n.Parse(`{"p": {{json prompt}}, "v": {{json v}}}`, Position{Line: 1, Column: 1})
+	if err != nil || len(got.Holes) != 1 || got.Holes[0].Source != (Source{Kind: Column, Index: 1, JSON: true}) ||
+		got.Literal != `{"p": , "v": "say \"hi\"\\\n\u0000é"}` {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for text, want := range map[string]string{"{{json c}}": "json is for columns and variables", "{{json x}}": "{{x}} is unknown",
+		"{{json}}": "{{json}} is unknown"} {
+		if _, err := n.Parse(text, Position{Line: 1, Column: 1}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if IsFunction("json") != true {
+		t.Error("a column may be called json")
+	}
+}
+
+func FuzzAppendJSON(f *testing.F) {
+	for _, s := range []string{"", "a\"\\\t\x7f\u2028é😀", "\xff\xc3"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var got string
+		if err := json.Unmarshal(AppendJSON(nil, text), &got); err != nil || got != strings.ToValidUTF8(string(text), "") && got != string([]rune(string(text))) {
+			t.Errorf("%q became %q, %v", text, got, err)
 		}
 	})
 }
