@@ -276,7 +276,7 @@ func briefLatency(r *result.Result) string {
 	if d == nil || d.Count == 0 {
 		return ""
 	}
-	return of + quantilesText(d, "p50", "p90", "p99", "p99.9", "max")
+	return of + quantilesText(d, firstQuantiles...)
 }
 
 // errorRows are the errors by kind, each with the beginning of its first answer.

@@ -30,6 +30,10 @@ var Quantiles = []Quantile{
 	{"max", 1, func(d *result.Distribution) float64 { return d.Max }},
 }
 
+// firstQuantiles are those that are asked for first: in one line, and among the answer's numbers.
+// The page's tiles have the same (web/src/run/verdict.ts).
+var firstQuantiles = []string{"p50", "p90", "p99", "p99.9", "max"}
+
 // PercentileCell is what d has of it, or TooFew.
 func (q Quantile) PercentileCell(d *result.Distribution) string {
 	// A little more than 1 of 100 exceeds p99, in floating point.
