@@ -189,6 +189,7 @@ func heatBoxes(over []interval) (marks []Mark, values []float64, top float64) {
 		top = max(top, float64(b.n))
 	}
 	byShade := make([]Mark, heatSteps)
+	last := map[[2]int64]int{} // of each shade of a bucket, the last corner
 	for _, b := range all {
 		shade := heatSteps - 1
 		if top > 1 {
@@ -196,8 +197,13 @@ func heatBoxes(over []interval) (marks []Mark, values []float64, top float64) {
 		}
 		low, high := bucketBound(b.bucket), bucketBound(b.bucket+1)
 		values = append(values, low, high)
-		byShade[shade].Points = append(byShade[shade].Points, Point{X: b.from, Y: low},
-			Point{X: b.to, Y: high})
+		m, key := &byShade[shade], [2]int64{int64(shade), b.bucket}
+		if at, had := last[key]; had && m.Points[at].X == b.from {
+			m.Points[at].X = b.to // it goes on: one box
+			continue
+		}
+		m.Points = append(m.Points, Point{X: b.from, Y: low}, Point{X: b.to, Y: high})
+		last[key] = len(m.Points) - 1
 	}
 	for shade, m := range byShade {
 		if len(m.Points) > 0 {

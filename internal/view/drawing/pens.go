@@ -50,24 +50,26 @@ func (p *svgPen) colour(attribute, ink string, alpha float64) string {
 // px is a number in an SVG.
 func px(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
 
+// path is a line through points: each is written as its way from the one before, which is short.
 func (p *svgPen) path(points [][2]float64) string {
 	var d strings.Builder
-	var lastX, lastY string
+	var last [2]float64 // in tenths of a px
 	for i, at := range points {
-		switch x, y := px(at[0]), px(at[1]); {
+		at = [2]float64{math.Round(10 * at[0]), math.Round(10 * at[1])}
+		x, y := px((at[0]-last[0])/10), px((at[1]-last[1])/10)
+		switch {
 		case i == 0:
 			d.WriteString("M" + x + " " + y)
-			lastX, lastY = x, y
-		case x == lastX:
-			d.WriteString("V" + y)
-			lastY = y
-		case y == lastY:
-			d.WriteString("H" + x)
-			lastX = x
+		case at[0] == last[0]:
+			d.WriteString("v" + y)
+		case at[1] == last[1]:
+			d.WriteString("h" + x)
+		case strings.HasPrefix(y, "-"):
+			d.WriteString("l" + x + y)
 		default:
-			d.WriteString("L" + x + " " + y)
-			lastX, lastY = x, y
+			d.WriteString("l" + x + " " + y)
 		}
+		last = at
 	}
 	return d.String()
 }
@@ -76,7 +78,7 @@ func (p *svgPen) fill(ink string, alpha float64, shapes ...[][2]float64) {
 	var d strings.Builder
 	for _, points := range shapes {
 		if len(points) > 2 {
-			d.WriteString(p.path(points) + "Z")
+			d.WriteString(p.path(points) + "z")
 		}
 	}
 	if d.Len() > 0 {
