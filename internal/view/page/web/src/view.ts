@@ -109,7 +109,9 @@ export function viewsOf(f: Figures): View[] {
 export const within = (v: View): View => ({ ...v, marks: (v.marks ?? []).map((m) => shortened(m, v.x)), panels: v.panels?.map((p) => ({ ...p, marks: p.marks.map((m) => shortened(m, p.x)) })) });
 
 function shortened(m: Mark, x: Axis): Mark {
-  const there = m.x.map((v) => v !== null && v <= x.high);
+  if (m.kind === "rect") return m; // two points each: the axis cuts them
+  const end = x.high + (x.high - x.low) * 1e-3; // columns have fewer digits than axes: the last point may lie beyond
+  const there = m.x.map((v) => v === null || v <= end);
   return { ...m, x: m.x.filter((_, i) => there[i]), y: m.y.filter((_, i) => there[i]), low: m.low?.filter((_, i) => there[i]), each: m.each?.filter((_, i) => there[i]) };
 }
 

@@ -42,6 +42,8 @@ test("what is left out takes its row with it, and an axis that ends early what i
   assert.deepEqual(without(view, () => false).marks, view.marks);
   assert.deepEqual(within(view).marks!.map((m) => m.x), [[1], [2]]);
   assert.deepEqual(within(view).marks![1].low, [5]);
+  const rounded = { ...view, x: { ...axis, high: 2.00008615 }, marks: [{ x: [1, 2.00009], y: [1, 2] }] }; // the second second is drawn
+  assert.deepEqual(within(rounded).marks![0].y, [1, 2]);
 });
 
 test("marks have the columns of the data", () => {
