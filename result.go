@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	"dyno/internal/view/report"
 )
 
@@ -250,7 +251,7 @@ func newResult(of *result.Result) *Result {
 		r.Status[number] = n
 	}
 	for _, e := range of.Errors {
-		r.Failures = append(r.Failures, Failure{e.Phase, e.Kind, e.Detail, e.Count})
+		r.Failures = append(r.Failures, Failure{e.Phase, e.Kind, e.Text(setting.Library), e.Count})
 	}
 	for _, o := range of.Objectives {
 		r.Objectives = append(r.Objectives, Outcome{Objective: o.Expr, Met: o.Met, Value: o.Value,

@@ -85,33 +85,33 @@ func TestBadTLS(t *testing.T) {
 		args   string // CRT stands for the file
 		kind   string
 		detail string
+		advice string
 	}{
 		{"another name", func(t *testing.T) (string, string) {
 			return withTLS(t, tomorrow, "example.test", "127.0.0.2")
 		}, "--cacert CRT", "certificate",
-			"certificate is valid for example.test, 127.0.0.2, not for 127.0.0.1; use --sni or --insecure"},
+			"certificate is valid for example.test, 127.0.0.2, not for 127.0.0.1", "; give --sni, or give --insecure"},
 		{"untrusted", func(t *testing.T) (string, string) {
 			return withTLS(t, tomorrow, "127.0.0.1")
 		}, "", "certificate",
-			"certificate is signed by itself, which is not trusted here; use --cacert or --insecure"},
+			"certificate is signed by itself, which is not trusted here", "; give --cacert, or give --insecure"},
 		{"expired", func(t *testing.T) (string, string) {
 			return withTLS(t, -tomorrow, "127.0.0.1")
 		}, "--cacert CRT", "certificate",
-			"certificate of 127.0.0.1 expired on DATE, and here it is DATE; use --insecure, or check " +
-				"the clock"},
+			"certificate of 127.0.0.1 expired on DATE, and here it is DATE", "; give --insecure, or check the clock"},
 		{"no TLS", plain(func(c net.Conn) {
 			c.Read(make([]byte, 4096))
 			io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
 		}), "",
 			"handshake", `the server does not speak TLS: it began with "HTTP/"; ` +
-				`is this an http:// server?`},
+				`is this an http:// server?`, ""},
 		{"closed", plain(func(c net.Conn) { c.Read(make([]byte, 4096)) }), "", "handshake",
-			"the server closed the connection during the TLS handshake; does it speak TLS?"},
+			"the server closed the connection during the TLS handshake; does it speak TLS?", ""},
 		{"reset", plain(func(c net.Conn) {
 			c.Read(make([]byte, 4096))
 			c.(*net.TCPConn).SetLinger(0)
-		}), "", "reset", "connection reset by peer"},
-		{"silent", plain(neverAnswer), "--connect-timeout 300ms", "timeout", "no answer in time"},
+		}), "", "reset", "connection reset by peer", ""},
+		{"silent", plain(neverAnswer), "--connect-timeout 300ms", "timeout", "no answer in time", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -119,8 +119,8 @@ func TestBadTLS(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(test.args, "CRT", crt))
 			o := runDyno(t, 4, append(args, "-d", "20s", "-c", "2", "https://"+addr)...)
 			where := "tls 127.0.0.1:PORT: " + test.detail
-			bad{last: "nothing could be reached: " + where + " (N times)",
-				rows: []string{"tls " + test.kind + " 127.0.0.1:PORT " + test.detail},
+			bad{last: "nothing could be reached: " + where + test.advice + " (N times)",
+				rows: []string{"tls " + test.kind + " 127.0.0.1:PORT " + test.detail + test.advice},
 				say:  []string{"nothing was measured: no connection could be opened (" + where + ")"},
 			}.checkReport(t, o)
 		})

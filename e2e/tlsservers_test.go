@@ -110,7 +110,7 @@ func (s tlsServer) checkServer(t *testing.T, addr, crt, key string) {
 	}
 	other := map[string][]string{"1.2": {"--tls-min", "1.3"}, "1.3": {"--tls-max", "1.2"}}[s.version]
 	o := runDyno(t, 4, append(append(args, other...), url)...)
-	if want := `with the alert "protocol version not supported"; see --tls-min and --tls-max`; !strings.Contains(
+	if want := `with the alert "protocol version not supported"; give other TLS versions (--tls-min, --tls-max)`; !strings.Contains(
 		o.stderr, want) {
 		t.Errorf("%v: %s", other, o.stderr)
 	}

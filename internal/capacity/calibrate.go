@@ -16,6 +16,7 @@ import (
 	"dyno/internal/atomicfile"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/result"
 )
 
@@ -169,38 +170,29 @@ const (
 	aboveCeilings = 1.2
 )
 
-// Warning is what a reader of r must know because of the calibration; "" if
+// Warning is what a reader of r must know because of the calibration; nil if
 // nothing. A calibration of another machine or dyno has nothing to say, nor has one
 // of a request at a time where r had several on a connection, nor a ceiling that is doubtful
 // or that r itself exceeds by far; nor any of an r that is too short. What other numbers of
 // threads reach is taken as in proportion.
-func (c *Calibration) Warning(r *result.Result) string {
+func (c *Calibration) Warning(r *result.Result) *fact.Fact {
 	n := r.Plan.Connections
 	if len(c.Closed) == 0 || r.Plan.Depth() > 1 || r.TooShort() ||
 		Fingerprint(c.Host, c.Dyno) != Fingerprint(r.Host, r.Dyno) {
-		return ""
+		return nil
 	}
 	before, next := c.ceilingsAround(n)
 	if c.Doubtful(before.Connections) || c.Doubtful(next.Connections) {
-		return ""
+		return nil
 	}
 	ceiling := c.ceilingAt(n) * float64(r.Generator.Threads) / float64(max(min(c.Threads, n), 1))
 	share := r.Rate.Completed / ceiling
 	if !(share >= nearCeiling && share <= aboveCeilings) {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("this is %.0f %% of the %.0f requests/s that dyno itself reaches on this "+
-		"machine with %s and %s (dyno calibrate, %s): the limit may be the generator's",
-		100*share, ceiling, countInWords(n, "connection"), countInWords(r.Generator.Threads, "thread"),
-		c.Made.Format("2006-01-02"))
-}
-
-// countInWords is n things, in words.
-func countInWords(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
+	f := fact.Noticed(fact.NearCeiling{Percent: 100 * share, Ceiling: ceiling, Connections: n,
+		Threads: r.Generator.Threads, Calibrated: c.Made.Format("2006-01-02")})
+	return &f
 }
 
 // Fingerprint is what tells machines and versions apart for which a calibration

@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/ring"
 	"dyno/internal/result"
+	"dyno/internal/say"
 )
 
 func TestCalibrate(t *testing.T) {
@@ -90,7 +91,7 @@ func TestWarning(t *testing.T) {
 		"exceeded":          {nil, 10, 1210, ""},
 		"words":             {nil, 1, 90, "with 1 connection and 1 thread (dyno calibrate, "},
 		"far":               {nil, 10, 700, ""},
-		"near":              {nil, 10, 810, "81 % of the 1000 requests/s that dyno itself reaches on this machine with 10"},
+		"near":              {nil, 10, 810, "81 % of the 1,000 requests/s that dyno itself reaches on this machine with 10"},
 		"between":           {nil, 32, 1400, "93 %"},
 		"fewer than any":    {nil, 1, 90, "90 %"},
 		"more than any":     {nil, 50_000, 3800, "95 %"},
@@ -107,7 +108,11 @@ func TestWarning(t *testing.T) {
 		if r.change != nil {
 			r.change(res)
 		}
-		if got := c.Warning(res); !strings.Contains(got, r.want) || (r.want == "") != (got == "") {
+		got := ""
+		if f := c.Warning(res); f != nil {
+			got = say.Sentence(*f)
+		}
+		if !strings.Contains(got, r.want) || (r.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, r.want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/requests"
+	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/server"
 	"dyno/internal/view/report"
@@ -177,10 +178,12 @@ func calibratedRunner(run result.Runner) result.Runner {
 		r.Plan.Ring = given
 		switch {
 		case unread != nil:
-			r.Warnings = append(r.Warnings, unread.Error())
+			r.Warn(fact.Noticed(fact.CalibrationUnread{Why: unread.Error()}))
 		case c == nil:
-		case c.Warning(r) != "":
-			r.Warnings = append(r.Warnings, c.Warning(r))
+		default:
+			if f := c.Warning(r); f != nil {
+				r.Warn(*f)
+			}
 		}
 		return r, nil
 	}

@@ -94,8 +94,11 @@ import (
 
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/fault"
 	"dyno/internal/nearest"
+	"dyno/internal/say"
+	"dyno/internal/setting"
 	"dyno/internal/view/format"
 )
 
@@ -333,7 +336,7 @@ func (s streams) printText(text string) int {
 
 func (s streams) failWith(code int, err error) int {
 	for _, one := range joinedErrors(err) {
-		s.writeLine("dyno: %s", fault.Text(one))
+		s.writeLine("dyno: %s", say.WithAdvice(fault.Text(one), fact.RemediesOf(one), setting.Flag))
 	}
 	return code
 }

@@ -75,7 +75,7 @@ func TestFollowAsAUserTypesIt(t *testing.T) {
 		seen  int
 		tells string // in what is printed
 	}{
-		{"/302/3", 0, 4, "every response was a redirect (302), and none was followed: load the URL they lead to, " +
+		{"/302/3", 0, 4, "every response was a redirect (302), and none was followed; load the URL they lead to, " +
 			"or give --follow 10"},
 		{"--follow 3 /302/3", 0, 16, "4 sent: 4 completed, 0 errors, 0 unfinished; 12 redirects followed"},
 		{"--follow 3 --json - --quiet /302/3", 0, 16, `"redirects": 12`},
@@ -206,7 +206,7 @@ func TestFollowToBesideCurl(t *testing.T) {
 	var out, errs bytes.Buffer
 	args := []string{"run", "-n", "3", "-c", "1", "--no-save", "--follow", "5", x.first.URL + "/a/b"}
 	code := Main(args, strings.NewReader(""), &out, &errs)
-	const advice = "The redirects of 3 requests led to an origin that neither the URL nor --follow-to names, and were not followed; give --follow-to ORIGIN"
+	const advice = "next Give --follow-to ORIGIN WARNING The redirects of 3 requests led to an origin that nobody named, and were not followed rate"
 	if seen := x.take(); code != exitOK || len(seen) != 3 || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), advice) {
 		t.Errorf("exit code %d, %q\n%s%s", code, seen, out.String(), errs.String())
 	}

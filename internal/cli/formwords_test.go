@@ -6,8 +6,6 @@ import (
 	"dyno/internal/fact"
 	"dyno/internal/say"
 	"dyno/internal/setting"
-	viewed "dyno/internal/view/answer"
-	dashboard "dyno/internal/view/serve"
 )
 
 // What is advised about the generator's doubts is said in the words of the form that the dashboard has.
@@ -35,10 +33,8 @@ func TestRemediesInFormWords(t *testing.T) {
 		{fact.ProbeLag{}, []fact.Remedy{{Setting: "threads", Value: fact.Lower}}, "give it more CPUs, or lower “threads”"},
 		{fact.TooShort{}, []fact.Remedy{{Setting: "duration", Value: fact.Higher}}, "measure for longer (“Duration”)"},
 	} {
-		remedy := say.Advice(fact.Fact{Args: c.args, Remedies: c.remedies}, setting.Flag)
-		a := viewed.Answer{Cautions: []viewed.Caution{{Remedy: remedy}}}
-		if got := dashboard.InFormWords(a, formFields()).Cautions[0].Remedy; got != c.want {
-			t.Errorf("%q is %q, want %q", remedy, got, c.want)
+		if got := say.Advice(fact.Fact{Args: c.args, Remedies: c.remedies}, setting.Label); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

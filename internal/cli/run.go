@@ -310,7 +310,7 @@ func failureOf(r *result.Result, told bool) string {
 	if e.Address != "" {
 		where += " " + e.Address
 	}
-	return fmt.Sprintf("%s: %s: %s (%s)", head, where, e.Detail, countTimes(e.Count))
+	return fmt.Sprintf("%s: %s: %s (%s)", head, where, e.Text(r.Voice()), countTimes(e.Count))
 }
 
 func countTimes(n int64) string {

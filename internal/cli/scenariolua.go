@@ -132,7 +132,7 @@ func (f *scenarioFlags) scriptSteps(r *result.Result) string {
 	}
 	for _, e := range r.Errors {
 		fmt.Fprintf(&b, "FAILED %s %s, %s: %s\n", e.Phase, e.Kind, format.Plural(e.Count, "time"),
-			e.Detail)
+			e.Text(r.Voice()))
 	}
 	for _, c := range r.Checks {
 		state := "ok"

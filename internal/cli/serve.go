@@ -13,6 +13,7 @@ import (
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/fault"
 	"dyno/internal/lab"
 	"dyno/internal/remote"
@@ -173,7 +174,7 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 			}
 			if r.Answers() > 0 {
 				if failed := storeResult(r); failed != nil {
-					r.Warnings = append(r.Warnings, failed.Error())
+					r.Warn(fact.Fact{Severity: fact.Error, Args: fact.NotStored{Why: failed.Error()}})
 				}
 			}
 			return r, nil

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -126,19 +125,19 @@ func (w watch) endWatch() (add func(*result.Result)) {
 		if taken != nil {
 			r.Profile = result.NewProfile(profile.CPU, taken)
 			if p := r.Plan; p.Open() && p.Replay == 0 && p.Arrival != loadplan.Poisson {
-				r.Warnings = append(r.Warnings, inStep)
+				r.Warn(inStep)
 			}
 		}
 		if err != nil {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("no profile of the server: %v", err))
+			r.Warn(fact.Fact{Severity: fact.Warning, Args: fact.ProfileLacking{Why: err.Error()}})
 		}
 	}
 }
 
 // inStep warns of a profile under evenly spaced requests. With 500 a second, and a kernel that
 // has 250 ticks a second, all samples are of one moment of a request.
-const inStep = "evenly spaced requests can keep step with the profiler, and the profile's " +
-	"shares are then those of one moment of a request: give --arrival poisson"
+var inStep = fact.Fact{Severity: fact.Warning, Args: fact.ProfileInStep{},
+	Remedies: []fact.Remedy{{Setting: "arrival", Value: loadplan.Poisson}}}
 
 // A profiling is a profile in progress.
 type profiling struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/fleet/bus"
 	fleetwatch "dyno/internal/fleet/watch"
 	"dyno/internal/result"
@@ -64,7 +65,7 @@ func (w *awayWatch) addSeen(r *result.Result) {
 	from, to := r.Measured()
 	seen, err := w.EndWindow(context.Background(), from, to)
 	if err != nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the server was not watched: %v", err))
+		r.Warn(fact.Fact{Severity: fact.Warning, Args: fact.NotWatched{Why: err.Error()}})
 		return
 	}
 	r.Server = r.Used(seen.Trees, seen.Host, seen.Sampler, seen.Unavailable)

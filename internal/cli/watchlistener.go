@@ -8,9 +8,7 @@ import (
 	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
 	"dyno/internal/result"
-	"dyno/internal/say"
 	"dyno/internal/server"
-	"dyno/internal/setting"
 )
 
 // leaveOthers leaves of each name in --watch only the processes that listen where the load goes,
@@ -69,11 +67,4 @@ func othersOf(name string, named []probe.Tree, to loadplan.Target,
 }
 
 // addFound adds facts about what is watched to a result. A warning is told as one.
-func addFound(r *result.Result, found []fact.Fact) {
-	r.Facts = append(r.Facts, found...)
-	for _, f := range found {
-		if f.Severity != fact.Note {
-			r.Warnings = append(r.Warnings, say.Text(f, setting.Flag))
-		}
-	}
-}
+func addFound(r *result.Result, found []fact.Fact) { r.Warn(found...) }

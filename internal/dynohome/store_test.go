@@ -18,6 +18,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
 )
@@ -41,7 +42,7 @@ func measured(t *testing.T) *result.Result {
 		Intervals: []loadresult.Interval{{To: time.Second, Sent: 600, Completed: 600, Heat: metric.Heat{{5, 550}, {6, 50}}}},
 		Totals: loadresult.Totals{Unfinished: 1, Failures: []loadresult.Failure{
 			{Phase: loadresult.Expect, Kind: "status", Address: "1.2.3.4:443", Detail: "404", Count: 1}}},
-		Notices: []string{"the ring is portable"},
+		Notices: []fact.Fact{fact.Noticed(fact.PortableRing{Procs: 1, Threads: 2})},
 	}, "1.2.3")
 	if err != nil {
 		t.Fatal(err)

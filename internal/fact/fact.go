@@ -6,6 +6,7 @@
 //	generator.go  kinds: the generator's doubts about itself
 //	kinds.go      all kinds in one table, and the other kinds' arguments
 //	losses.go     kinds: requests without a latency
+//	notices.go    kinds: what a load did otherwise than one would take it to
 //	shortage.go   what an open workload had too little of
 //	texts.go      the texts in a fact, for whoever looks for secrets
 //	streams.go    kinds: streams of events
@@ -15,6 +16,7 @@ package fact
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -75,6 +77,31 @@ const (
 	Other  = "other" // than the one that was given
 	None   = "none"  // it should not be given
 )
+
+// A Mended is an error with settings that would change it.
+type Mended struct {
+	Err  error
+	Mend []Remedy
+}
+
+// Error is that of the error.
+func (e Mended) Error() string { return e.Err.Error() }
+
+// Unwrap is the error.
+func (e Mended) Unwrap() error { return e.Err }
+
+// Remedies are the settings.
+func (e Mended) Remedies() []Remedy { return e.Mend }
+
+// RemediesOf are the remedies for an error that has some: it, or one that it wraps, has a method
+// that returns them.
+func RemediesOf(err error) []Remedy {
+	var has interface{ Remedies() []Remedy }
+	if errors.As(err, &has) {
+		return has.Remedies()
+	}
+	return nil
+}
 
 // Kind is the fact's kind.
 func (f Fact) Kind() Kind { return f.Args.Kind() }

@@ -28,6 +28,11 @@ var kinds = byKind(
 	Little{}, GCPause{}, RuntimeStop{}, TooShort{},
 	PooledPercentile{}, ServerSpoiled{}, UnprovenChange{},
 
+	FewerThreads{}, FewerStreams{}, SlowerRing{}, PortableRing{}, FilesRaised{}, SourcesSpread{},
+	HTTP1Offered{}, HTTP3Costs{}, HTTP3Unanswered{}, SecretsWritten{}, OwnerAllows{}, ShareLate{},
+	ThreadsLost{}, ConnectionsEnded{}, NearCeiling{}, CalibrationUnread{}, ProfileLacking{},
+	ProfileInStep{}, NotWatched{}, NotStored{}, PartsApart{}, IterationsUnknown{},
+
 	NotCompared{}, SelfDiffers{}, SharedCPUs{}, CellsInSequence{}, ServersKept{}, FewRounds{},
 	RoundsAdded{}, CheaperByQueue{}, GeneratorChoice{}, GradeF{}, TrialsLost{}, ProfilesShared{},
 	Miscounted{}, MachineBusy{}, FairnessOff{}, ServersUnlike{}, Unsteady{}, ProgramChanged{},

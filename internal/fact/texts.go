@@ -1,11 +1,18 @@
 package fact
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+)
 
-// ReplaceTexts replaces each text of the fact's arguments and its address: a server may have
-// written them.
+// ReplaceTexts replaces each text of the fact's arguments, its address and what its remedies give:
+// others may have written them.
 func (f *Fact) ReplaceTexts(replace func(string) string) {
 	f.Scope.Address = replace(f.Scope.Address)
+	f.Remedies = slices.Clone(f.Remedies)
+	for i := range f.Remedies {
+		f.Remedies[i].Value = replace(f.Remedies[i].Value)
+	}
 	if u, is := f.Args.(Unknown); is {
 		f.Args = Unknown{u.Of, []byte(replace(string(u.Raw)))}
 		return

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -187,8 +188,9 @@ func (r *fleetRun) completePart(m *member, x *loadresult.Result, threads int) {
 		x.Plan.Threads = min(max(threads, 1), m.part.Connections, loadplan.MaxThreads)
 	}
 	x.Proxy = wire.Readable(x.Proxy)
-	for i, n := range x.Notices {
-		x.Notices[i] = wire.Readable(n)
+	x.Notices = slices.DeleteFunc(x.Notices, func(f fact.Fact) bool { return !f.IsNotice() })
+	for i := range x.Notices {
+		x.Notices[i].ReplaceTexts(wire.Readable)
 	}
 	r.together.Complete(m.index, x)
 }

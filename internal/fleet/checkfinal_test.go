@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -162,7 +164,7 @@ func TestCheckFinal(t *testing.T) {
 				r.Failures = append(r.Failures, loadresult.Failure{Phase: loadresult.Connect, Address: fmt.Sprint(i)})
 			}
 		}, "ways to fail"},
-		{closed, func(r *counted) { r.Notices = make([]string, 1000) }, "a list of it is longer"},
+		{closed, func(r *counted) { r.Notices = slices.Repeat([]fact.Fact{fact.Noticed(fact.ShareLate{})}, 1000) }, "a list of it is longer"},
 	} {
 		r, m := plannedRun(t, c.plan)
 		c.lie(m.final.Result)

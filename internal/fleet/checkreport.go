@@ -161,6 +161,9 @@ func checkFailures(all []loadresult.Failure) error {
 			return fmt.Errorf("a failure in the phase %q", wire.Readable(string(f.Phase)))
 		}
 		words := len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
+		for _, r := range f.Remedies {
+			words += 32 + len(r.Setting) + len(r.Value) // of memory
+		}
 		if f.Count < 0 || f.Count > math.MaxInt64/4 || words > failureTextMax {
 			return fmt.Errorf("%d failures, of which it says %d bytes", f.Count, words)
 		}

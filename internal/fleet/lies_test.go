@@ -20,6 +20,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/result"
 )
@@ -323,7 +324,7 @@ func TestStoredPlan(t *testing.T) {
 	w.startAgent("b", 1)
 	c := w.newController("a", "b")
 	alterReports(c, "a", alterFinal(func(f *wire.Final) []byte {
-		f.Threads, f.Result.Proxy, f.Result.Notices = 1<<40, "x\x1b", []string{"\x1b[2J"}
+		f.Threads, f.Result.Proxy, f.Result.Notices = 1<<40, "x\x1b", []fact.Fact{fact.Noticed(fact.SlowerRing{Why: "\x1b[2J"}), {Args: fact.Steal{}}}
 		return f.Pack()
 	}))
 	p := w.newPlan(200, 2*time.Second, 2)
@@ -332,7 +333,7 @@ func TestStoredPlan(t *testing.T) {
 	w.checkServed(r)
 	if r.Plan.Target != p.Target || r.Plan.Rate != p.Rate || r.Plan.Duration != p.Duration || r.Plan.Parts != 0 ||
 		r.Plan.Threads > loadplan.MaxThreads || r.Dyno != loadplan.Version || r.Model != result.OpenLoop || len(r.Plan.Requests) != 1 ||
-		!slices.Contains(r.Warnings, " [2J") {
+		!slices.Contains(r.Warnings, "the load is on , which is slower:  [2J") || len(r.WarningFacts()) != len(r.Warnings) {
 		t.Errorf("%+v on %+v", r.Plan, r.Host)
 	}
 	if text := wire.Encode(r); bytes.Contains(text, []byte("sesame")) {

@@ -21,6 +21,6 @@ func NoteUnjudged(r *result.Result) {
 	}
 	f := fact.Fact{Severity: fact.Error, Args: fact.ErrorsUnjudged{Percent: 100 * share},
 		Remedies: []fact.Remedy{{Setting: "slo", Value: "'errors<1%'"}}}
-	r.Facts = append(r.Facts, f)
+	r.Facts = slices.Insert(r.Facts, 0, f)
 	r.Warnings = slices.Insert(r.Warnings, 0, say.Text(f, r.Voice()))
 }

@@ -47,7 +47,11 @@ func (r *Result) FindNoServer() *fact.Fact {
 	if r.Applied() || r.Answers() == 0 || end == loadresult.Gone || end == loadresult.Unserved {
 		return nil // Ended reports it
 	}
-	return told(r.noServer())
+	a := r.noServer()
+	if e := r.firstFailure(); e != nil && a.Why != "" {
+		return told(a, e.Remedies...)
+	}
+	return told(a)
 }
 
 // noServer is for how many connections there was no server, and why: what failed, unless more

@@ -42,6 +42,7 @@ func (r *Result) restate(change func(), other func(string) string) {
 			r.Facts[i].ReplaceTexts(other)
 		}
 	}
+	r.Warnings = r.WarningsIn(r.Voice())
 }
 
 // unchanged is s.

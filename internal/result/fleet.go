@@ -105,7 +105,7 @@ func (r *Result) SetFleet(f *Fleet) {
 			clock = append(clock, fact.Fact{Severity: fact.Warning, Scope: of,
 				Args: fact.AgentDrift{DriftUS: d}})
 		}
-		r.addRunFacts(clock)
+		r.Warn(clock...)
 	}
 	for _, c := range f.Rebalanced {
 		r.doubtFleet(fact.Scope{}, fact.Rebalanced{AfterS: c.After, Agents: c.Agents})

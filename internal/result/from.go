@@ -63,10 +63,8 @@ func FromParts(r *loadresult.Result, parts []*Result, plan loadplan.Plan, versio
 	out.countUnanswered(parts)
 	out.setRoutes(r, parts)
 	out.judgeGenerators(parts)
-	out.Warnings = slices.Concat(r.Notices, noteApart(r), noteUnknownIterations(out, parts),
-		warnings(out))
-	out.addRunFacts(runfacts.Of(r))
-	out.Facts = append(out.Facts, cautions(out)...)
+	out.Warn(slices.Concat(r.Notices, apartFacts(r), unknownIterations(out, parts), cautions(out),
+		runfacts.Of(r))...)
 	return out, nil
 }
 
@@ -124,15 +122,48 @@ func newResult(r *loadresult.Result, plan loadplan.Plan, version string) (*Resul
 	return out, nil
 }
 
-// addRunFacts adds facts that only the counts of the run show. Those in the sentence of the verdict
-// are no warnings.
-func (r *Result) addRunFacts(all []fact.Fact) {
+// Warn adds facts, and to the warnings what they say. Those in the sentence of the verdict are no
+// warnings.
+func (r *Result) Warn(all ...fact.Fact) {
 	for _, f := range all {
 		r.Facts = append(r.Facts, f)
-		if !runfacts.IsInVerdict(f) {
+		if isWarning(f) {
 			r.Warnings = append(r.Warnings, say.Text(f, r.Voice()))
 		}
 	}
+}
+
+// isWarning reports whether a fact that is no reason of the generator's verdict is a warning.
+func isWarning(f fact.Fact) bool {
+	_, watched := f.Args.(fact.OthersOfName) // which the report says of the server
+	return !watched && !runfacts.IsInVerdict(f)
+}
+
+// WarningFacts are the facts that the warnings say, one for each. They are nil for a result of an
+// older dyno, which kept some warnings as sentences alone.
+func (r *Result) WarningFacts() (all []fact.Fact) {
+	for _, f := range r.Facts {
+		if !isOfGenerator(f) && isWarning(f) {
+			all = append(all, f)
+		}
+	}
+	if len(all) != len(r.Warnings) {
+		return nil
+	}
+	return all
+}
+
+// WarningsIn are the warnings in a voice; as they are if some are sentences alone.
+func (r *Result) WarningsIn(v say.Voice) []string {
+	facts := r.WarningFacts()
+	if facts == nil {
+		return r.Warnings
+	}
+	all := make([]string, len(facts))
+	for i, f := range facts {
+		all[i] = say.Text(f, v)
+	}
+	return all
 }
 
 // setOpen sets what only an open workload has.
@@ -290,11 +321,19 @@ func countByStatus(s *metric.Counters) map[string]int64 {
 	return m
 }
 
+// NewError is a failure as a result has it.
+func NewError(f loadresult.Failure) Error {
+	return Error{Phase: string(f.Phase), Kind: f.Kind, Address: f.Address, Detail: f.Detail,
+		Count: f.Count, Status: int(f.Status), Remedies: f.Remedies}
+}
+
+// Text is what the error says, with what can be done about it.
+func (e Error) Text(v say.Voice) string { return say.WithAdvice(e.Detail, e.Remedies, v) }
+
 func newErrors(from []loadresult.Failure) []Error {
 	all := make([]Error, len(from))
 	for i, f := range from {
-		all[i] = Error{Phase: string(f.Phase), Kind: f.Kind, Address: f.Address, Detail: f.Detail,
-			Count: f.Count, Status: int(f.Status)}
+		all[i] = NewError(f)
 	}
 	sortErrors(all)
 	return all

@@ -16,6 +16,7 @@ import (
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 func histogram(digits int, values ...time.Duration) *metric.Histogram {
@@ -77,7 +78,7 @@ func closedRun() *loadresult.Result {
 			{Name: "b", Latency: metric.NewHistogram(metric.Fine)},
 		},
 		CPU: 500 * time.Millisecond, Busy: 0.25, GCPauseMax: 70 * time.Microsecond,
-		Notices: []string{"the ring is portable"},
+		Notices: []fact.Fact{fact.Noticed(fact.PortableRing{Procs: 1, Threads: 2})},
 	}
 }
 
@@ -121,7 +122,7 @@ func TestFromClosed(t *testing.T) {
 		{"dns", r.Phases.DNS.Mean, 3000.0},
 		{"tls", r.Phases.TLS, (*Distribution)(nil)},
 		{"status", r.Status, map[string]int64{"200": 1000, "404": 1}},
-		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9, 0, ""}},
+		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9, 0, nil, ""}},
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
 		{"point", r.Series[0], Point{T: 1, Sent: 600, Completed: 600, Mean: 0.009, P50: 5, P99: 6, Max: 7,
@@ -137,7 +138,7 @@ func TestFromClosed(t *testing.T) {
 		{"GC", r.Generator.GCPauseMax, 70.0},
 		{"Little", *r.Generator.Little, 0.1251},
 		{"ring", r.Generator.Ring, "epoll"},
-		{"warnings", r.Warnings, []string{"the ring is portable"}},
+		{"warnings", r.Warnings, []string{say.Sentence(fact.Fact{Args: fact.PortableRing{Procs: 1, Threads: 2}})}},
 		{"open only", r.Requests.Late == nil && r.Rate.Offered == nil, true},
 		{"resumed", *r.Connections.TLSResumed, int64(1)},
 	} {

@@ -14,6 +14,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // written is r as it comes out of JSON.
@@ -138,8 +139,8 @@ func TestTogetherIsTheWhole(t *testing.T) {
 		{"latest", *m.Requests.LateMax, 5000.0},
 		{"opened", m.Connections.Opened, int64(9)},
 		{"asked", m.Connections.Asked, 9},
-		{"errors", m.Errors, []Error{{"read", "reset", "1.2.3.4:443", "reset", 27, 0, ""},
-			{"expect", "status", "1.2.3.4:443", "404", 3, 0, ""}}},
+		{"errors", m.Errors, []Error{{"read", "reset", "1.2.3.4:443", "reset", 27, 0, nil, ""},
+			{"expect", "status", "1.2.3.4:443", "404", 3, 0, nil, ""}}},
 		{"connects", m.Phases.Connect.Count, int64(6)},
 		{"look-ups", m.Phases.DNS.Count, int64(3)},
 		{"by part", m.Series[0].ByPart, []*int64{second(0), second(1), second(2)}},
@@ -206,9 +207,14 @@ func TestTogetherJudges(t *testing.T) {
 // What a generator says before it is judged, the whole says once.
 func TestTogetherNotices(t *testing.T) {
 	all, _ := parts(2)
-	all[0].Notices, all[1].Notices = []string{"a", "b"}, []string{"b", "c"}
-	if m := together(t, all...); !slices.Equal(m.Warnings[:3], []string{"a", "b", "c"}) {
+	lost := func(of int) fact.Fact { return fact.Noticed(fact.ThreadsLost{Threads: 1, Of: of}) }
+	all[0].Notices, all[1].Notices = []fact.Fact{lost(2), lost(3)}, []fact.Fact{lost(3), lost(4)}
+	m := together(t, all...)
+	if want := []string{say.Sentence(lost(2)), say.Sentence(lost(3)), say.Sentence(lost(4))}; !slices.Equal(m.Warnings[:3], want) {
 		t.Errorf("%q", m.Warnings)
+	}
+	if got := m.WarningFacts(); len(got) != len(m.Warnings) || got[2].Args != lost(4).Args {
+		t.Errorf("%+v say %q", got, m.Warnings)
 	}
 }
 

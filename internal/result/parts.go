@@ -1,11 +1,11 @@
 package result
 
 import (
-	"fmt"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 )
 
@@ -21,29 +21,27 @@ func OfPart(r *loadresult.Result, whole loadplan.Plan, version string) (*Result,
 // startsApart is how far apart the starts of parts may lie until a reader is told.
 const startsApart = 100 * time.Millisecond
 
-// noteApart says how far apart parts began, if that matters.
-func noteApart(r *loadresult.Result) []string {
+// apartFacts say how far apart parts began, if that matters.
+func apartFacts(r *loadresult.Result) []fact.Fact {
 	apart := r.BeganApart()
 	if apart <= startsApart {
 		return nil
 	}
-	return []string{fmt.Sprintf("the generators began %v apart: for so long at both ends "+
-		"of the window not all of them loaded", formatMicroseconds(float64(apart.Microseconds())))}
+	return []fact.Fact{*told(fact.PartsApart{ApartUS: float64(apart.Microseconds())})}
 }
 
-// noteUnknownIterations says that iterations are only those of some parts.
-func noteUnknownIterations(m *Result, all []*Result) (said []string) {
+// unknownIterations finds that iterations are only those of some parts.
+func unknownIterations(m *Result, all []*Result) []fact.Fact {
 	unknown := 0
 	for _, r := range all {
 		if r.Iterations == nil {
 			unknown++
 		}
 	}
-	if m.Plan.CountsIterations() && unknown > 0 {
-		said = append(said, fmt.Sprintf("%d of %d generators did not say what became of their "+
-			"iterations and checks: both are those of the others", unknown, len(all)))
+	if !m.Plan.CountsIterations() || unknown == 0 {
+		return nil
 	}
-	return said
+	return []fact.Fact{*told(fact.IterationsUnknown{Parts: unknown, Of: len(all)})}
 }
 
 // asked are the connections of the generators that have told of theirs.

@@ -1,10 +1,10 @@
 package result
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
+	"dyno/internal/fact"
 	"dyno/internal/observe/profile"
 )
 
@@ -46,7 +46,7 @@ func (r *Result) SaveProfile(base string) {
 		err = profile.Save(path, p.Taken)
 	}
 	if err != nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the profile is not kept: %v", err))
+		r.Warn(*told(fact.ProfileLacking{Taken: true, Why: err.Error()}))
 		return
 	}
 	p.File = path

@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 	"dyno/internal/redact"
 	"dyno/internal/say"
 )
@@ -87,7 +88,7 @@ func TestOwnSentencesAreKept(t *testing.T) {
 			Cause: "connect 127.0.0.1:8080: " + said,
 			Totals: loadresult.Totals{Failures: []loadresult.Failure{{Phase: loadresult.Connect, Kind: "refused",
 				Address: "127.0.0.1:8080", Detail: said, Count: 1}}},
-			Notices: []string{"1 connection was " + said}}, "1")
+			Notices: []fact.Fact{fact.Noticed(fact.ConnectionsEnded{Count: 1, Why: said})}}, "1")
 		if err != nil {
 			t.Fatal(err)
 		}

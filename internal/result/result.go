@@ -261,6 +261,8 @@ type Error struct {
 	Count   int64  `json:"count"`
 	Status  int    `json:"status,omitempty"` // of check: of the first answer
 
+	Remedies []fact.Remedy `json:"remedies,omitempty"` // settings that would change it
+
 	// Sample is the beginning of the body of the first such answer, where bodies were kept: 200 bytes
 	// at most on one line, without secrets.
 	Sample string `json:"sample,omitempty"`

@@ -65,7 +65,10 @@ func graded(value, suspect, bound float64, args fact.Args, remedies ...fact.Reme
 }
 
 func findEnded(r *Result) *fact.Fact {
-	a := fact.Ended{MeasuredUS: r.Window.MeasuredS * 1e6}
+	a, remedies := fact.Ended{MeasuredUS: r.Window.MeasuredS * 1e6}, []fact.Remedy(nil)
+	if len(r.Errors) > 0 {
+		remedies = r.Errors[0].Remedies
+	}
 	switch end := loadresult.Ending(r.Ended); {
 	case end == loadresult.Lost:
 		return nil // Together reports it
@@ -77,7 +80,7 @@ func findEnded(r *Result) *fact.Fact {
 	case len(r.Errors) > 0:
 		a.Why = r.Errors[0].Detail
 	}
-	return told(a)
+	return told(a, remedies...)
 }
 
 func findOutage(r *Result) *fact.Fact {
@@ -87,6 +90,7 @@ func findOutage(r *Result) *fact.Fact {
 	a := fact.Outage{OutageUS: r.Window.OutageS * 1e6, Open: r.Model == OpenLoop}
 	if e := r.firstFailure(); e != nil {
 		a.Why = e.Detail
+		return told(a, e.Remedies...)
 	}
 	return told(a)
 }

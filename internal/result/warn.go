@@ -155,7 +155,8 @@ func (r *Result) findRowsLeft() *fact.Fact {
 func (r *Result) findRefused() (all []fact.Fact) {
 	for _, e := range r.Errors {
 		if e.isRefusal() {
-			all = append(all, *told(fact.RequestsRefused{Count: e.Count, Why: e.Detail}))
+			all = append(all, *told(fact.RequestsRefused{Count: e.Count, Why: e.Detail},
+				e.Remedies...))
 		}
 	}
 	return all

@@ -14,17 +14,33 @@ type Voice func(setting, value string) string
 // Advice says what can be done about a fact: "raise the limit (ulimit -n), or lower -c". It is ""
 // if there is nothing that a voice has words for.
 func Advice(f fact.Fact, v Voice) string {
-	var parts []string
+	parts := remedies(f.Remedies, v)
 	if first := besides(f.Args); first != "" {
-		parts = append(parts, first)
+		parts = append([]string{first}, parts...)
 	}
-	for _, r := range f.Remedies {
+	return strings.Join(parts, ", or ")
+}
+
+// remedies are those that a voice has words for.
+func remedies(all []fact.Remedy, v Voice) (parts []string) {
+	for _, r := range all {
 		if part := v(r.Setting, r.Value); part != "" {
 			parts = append(parts, part)
 		}
 	}
-	return strings.Join(parts, ", or ")
+	return parts
 }
+
+// WithAdvice is a text, such as that of an error, with what can be done about it.
+func WithAdvice(text string, all []fact.Remedy, v Voice) string {
+	if parts := remedies(all, v); len(parts) > 0 {
+		return text + "; " + strings.Join(parts, ", or ")
+	}
+	return text
+}
+
+// Error is an error's text with what can be done about it (fact.RemediesOf).
+func Error(err error, v Voice) string { return WithAdvice(err.Error(), fact.RemediesOf(err), v) }
 
 // besides is what can be done that is no setting of a load; "" if there is nothing.
 func besides(args fact.Args) string {
@@ -48,6 +64,8 @@ func besides(args fact.Args) string {
 		return "raise the limit (ulimit -n)"
 	case fact.Dropped:
 		return "raise its backlog and net.core.somaxconn"
+	case fact.RedirectsOnly:
+		return "load the URL they lead to"
 	case fact.Unserved:
 		return "see the errors"
 	}

@@ -27,8 +27,7 @@ func comparisonSentence(f fact.Fact) string {
 	case fact.GroupIncomplete:
 		return fmt.Sprintf("the experiment %s is not complete", f.Scope.Group)
 	case fact.GroupQuick:
-		return f.Scope.Group + " was run with --quick: it shows that the experiment works, not what it " +
-			"says"
+		return f.Scope.Group + " was a quick run: it shows that the experiment works, not what it says"
 	case fact.NotInGroup:
 		return fmt.Sprintf("%s is not in %s", place(f.Scope), a.Group)
 	case fact.MetricLacking:

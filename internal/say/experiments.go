@@ -31,7 +31,7 @@ func experimentSentence(f fact.Fact) string {
 		return generatorChoice(at, a)
 	case fact.TrialsLost:
 		return fmt.Sprintf("%d trials that were planned are not stored: %s; what is compared rests on "+
-			"the other rounds, and --resume runs these", a.Trials, Cells(a.Cells))
+			"the other rounds", a.Trials, Cells(a.Cells))
 	case fact.ProfilesShared:
 		return profilesShared(a)
 	case fact.Unsteady:
@@ -183,6 +183,6 @@ func profilesShared(a fact.ProfilesShared) string {
 	for i, c := range a.Cells {
 		all[i] = c.Variant + " at " + c.Level
 	}
-	return fmt.Sprintf("the profiles of %s share one file, in which only the last was kept; --resume "+
-		"takes them again", strings.Join(all, " and of "))
+	return fmt.Sprintf("the profiles of %s share one file, in which only the last was kept",
+		strings.Join(all, " and of "))
 }

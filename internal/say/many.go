@@ -12,8 +12,8 @@ import (
 func manySentence(f fact.Fact) string {
 	switch a := f.Args.(type) {
 	case fact.RedirectsAway:
-		return fmt.Sprintf("the redirects of %s led to an origin that neither the URL nor --follow-to "+
-			"names, and were not followed", digits.Plural(a.Count, "request"))
+		return fmt.Sprintf("the redirects of %s led to an origin that nobody named, and were not "+
+			"followed", digits.Plural(a.Count, "request"))
 	case fact.UnprovenChange:
 		return unprovenSentence(a)
 	case fact.ServerSpoiled:

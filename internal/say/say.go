@@ -6,6 +6,7 @@
 //	generator.go  sentences about the generator, and about the load if it was another
 //	losses.go     sentences about requests without a latency
 //	many.go       sentences about many runs or trials together
+//	notices.go    sentences about what a load did otherwise than one would take it to
 //	parts.go      facts of the parts of a load, those that are said alike once
 //	say.go        the catalogue: kind → sentence
 //	server.go     sentences about what the server did with a load
@@ -38,8 +39,7 @@ func sentence(f fact.Fact) string {
 	case fact.AnswerUnfinished:
 		return unfinishedSentence(a)
 	case fact.RedirectsOnly:
-		return fmt.Sprintf("every response was a redirect (%s), and none was followed: load the URL "+
-			"they lead to", numbers(a.Status))
+		return fmt.Sprintf("every response was a redirect (%s), and none was followed", numbers(a.Status))
 	case fact.DelayedAck:
 		return fmt.Sprintf("the median answer began after %s and ended after %s: so long do Nagle's "+
 			"algorithm and delayed acknowledgements (40 ms) hold up a server that writes an answer in "+
@@ -73,22 +73,17 @@ func sentence(f fact.Fact) string {
 			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),
 			digits.Plural(a.Steps, "further step"))
 	}
-	return cmp.Or(generatorSentence(f), lossSentence(f), serverSentence(f), streamSentence(f),
-		fleetSentence(f),
-		manySentence(f), experimentSentence(f), comparisonSentence(f),
-		"a newer dyno found: "+string(f.Kind()))
+	return cmp.Or(noticeSentence(f.Args), generatorSentence(f), lossSentence(f), serverSentence(f),
+		streamSentence(f), fleetSentence(f), manySentence(f), experimentSentence(f),
+		comparisonSentence(f), "a newer dyno found: "+string(f.Kind()))
 }
 
 // Text is the sentence with what can be done.
 func Text(f fact.Fact, v Voice) string {
-	advice := Advice(f, v)
-	if advice == "" {
-		return Sentence(f)
+	if advice := Advice(f, v); advice != "" {
+		return Sentence(f) + "; " + advice
 	}
-	if _, is := f.Args.(fact.RedirectsOnly); is { // its sentence ends with another advice
-		return Sentence(f) + ", or " + advice
-	}
-	return Sentence(f) + "; " + advice
+	return Sentence(f)
 }
 
 // standstillSentence says for how long the generator stood still, since when, and how many requests

@@ -108,8 +108,8 @@ var said = []fact.Fact{
 	{Scope: fact.Scope{Variant: "go", Level: "c16"}, Args: fact.GeneratorChoice{Metric: "p50", Setting: "epoll", Percent: 14, Low: 9.2, High: 20}},
 	{Args: fact.GradeF{Trials: 5, Of: 18}},
 	{Scope: fact.Scope{Group: "B"}, Args: fact.GradeF{Trials: 5, Of: 18, Why: "the machine was busy"}},
-	{Args: fact.TrialsLost{Trials: 3, Cells: []fact.CellTrials{{Variant: "go", Level: "c16", Trials: 2}, {Variant: "php", Level: "c64", Trials: 1}}}},
-	{Args: fact.ProfilesShared{Cells: []fact.CellTrials{{Variant: "go", Level: "c16"}, {Variant: "go", Level: "c 16"}}}},
+	{Args: fact.TrialsLost{Trials: 3, Cells: []fact.CellTrials{{Variant: "go", Level: "c16", Trials: 2}, {Variant: "php", Level: "c64", Trials: 1}}}, Remedies: []fact.Remedy{{Setting: "resume", Value: fact.Some}}},
+	{Args: fact.ProfilesShared{Cells: []fact.CellTrials{{Variant: "go", Level: "c16"}, {Variant: "go", Level: "c 16"}}}, Remedies: []fact.Remedy{{Setting: "resume", Value: fact.Some}}},
 	{Scope: fact.Scope{Variant: "go"}, Args: fact.Miscounted{Trials: 2, Of: 6, Server: 12_345, Clients: 12_000}},
 	{Args: fact.MachineBusy{Trials: 16, Of: 18}}, {Args: fact.FairnessOff{}}, {Args: fact.ServersUnlike{}},
 	{Args: fact.Unsteady{Variants: []string{"go", "php"}}},
@@ -196,6 +196,33 @@ var said = []fact.Fact{
 	{Args: fact.RequestsUnanswered{Percent: 5.04}, Remedies: []fact.Remedy{{Setting: "drain", Value: fact.Higher}}},
 	{Args: fact.RequestsRefused{Count: 1, Why: "the path has a line break"}},
 	{Args: fact.RequestsRefused{Count: 1234, Why: "people.csv has no more rows"}},
+	{Args: fact.FewerThreads{Threads: 2, Asked: 4}},
+	{Args: fact.FewerStreams{Streams: 1, Asked: 10}},
+	{Args: fact.SlowerRing{Ring: "epoll", Why: "io_uring is refused by this system"}},
+	{Args: fact.PortableRing{Procs: 1, Threads: 2}},
+	{Args: fact.FilesRaised{From: 1024, To: 20_016}},
+	{Args: fact.SourcesSpread{From: "127.0.0.1", To: "127.0.0.3", Connections: 60_000}},
+	{Args: fact.HTTP1Offered{Over: fact.NoPipelining}, Remedies: []fact.Remedy{{Setting: "streams", Value: fact.Some}}},
+	{Args: fact.HTTP1Offered{Over: fact.OldTLS}, Remedies: []fact.Remedy{{Setting: "tls-max", Value: fact.Higher}}},
+	{Args: fact.HTTP1Offered{Over: fact.OneRequest, Request: 2, Why: "header Upgrade is of HTTP/1.1"}},
+	{Args: fact.HTTP3Costs{}},
+	{Args: fact.HTTP3Unanswered{}, Remedies: []fact.Remedy{{Setting: "http", Value: "2"}, {Setting: "http", Value: "1.1"}}},
+	{Args: fact.SecretsWritten{File: "keys.log"}},
+	{Args: fact.OwnerAllows{Rate: 12_500}},
+	{Args: fact.ShareLate{}},
+	{Args: fact.ThreadsLost{Threads: 1, Of: 4}},
+	{Args: fact.ConnectionsEnded{Count: 1, Why: "ended by the server: GOAWAY, HTTP_1_1_REQUIRED"},
+		Remedies: []fact.Remedy{{Setting: "http", Value: "1.1"}}},
+	{Args: fact.ConnectionsEnded{Count: 1234, Why: "ended by the server: GOAWAY, ENHANCE_YOUR_CALM"}},
+	{Args: fact.NearCeiling{Percent: 94.6, Ceiling: 123_456, Connections: 1, Threads: 2, Calibrated: "2026-01-31"}},
+	{Args: fact.CalibrationUnread{Why: "calibration-x.json: it is damaged"}},
+	{Args: fact.ProfileLacking{Why: "the server has no /debug/pprof"}},
+	{Args: fact.ProfileLacking{Taken: true, Why: "no space left on device"}},
+	{Args: fact.ProfileInStep{}, Remedies: []fact.Remedy{{Setting: "arrival", Value: "poisson"}}},
+	{Args: fact.NotWatched{Why: "the agent is gone"}},
+	{Args: fact.NotStored{Why: "storing the result: no space left on device"}},
+	{Args: fact.PartsApart{ApartUS: 31_250}},
+	{Args: fact.IterationsUnknown{Parts: 1, Of: 4}},
 	{Args: fact.RowsLeft{Left: 60, Of: 1234, File: "people.csv"}},
 }
 
@@ -210,13 +237,19 @@ func TestSentences(t *testing.T) {
 	known := map[fact.Kind]bool{}
 	for _, f := range said {
 		known[f.Kind()] = true
-		fmt.Fprintf(&out, "%s\n\tflag\t%s\n\tkey\t%s\n", f.Kind(), Text(f, setting.Flag), Text(f, setting.Key))
-		if of := Text(f, setting.Replay); of != Text(f, setting.Flag) {
+		fmt.Fprintf(&out, "%s\n\t%s\n", f.Kind(), Text(f, setting.Flag))
+		if Advice(f, setting.Flag)+Advice(f, setting.Key) != "" {
+			fmt.Fprintf(&out, "\tlabel\t%s\n\tkey\t%s\n\tfield\t%s\n", Advice(f, setting.Label), Advice(f, setting.Key),
+				Advice(f, setting.Library))
+		}
+		if of := Advice(f, setting.Replay); of != Advice(f, setting.Flag) {
 			fmt.Fprintf(&out, "\treplay\t%s\n", of)
 		}
-		for _, word := range strings.Fields(strings.ReplaceAll(Advice(f, setting.Key), "ulimit -n", "")) {
-			if strings.HasPrefix(strings.Trim(word, "(),;"), "-") {
-				t.Errorf("%s: a file has no %s", f.Kind(), word)
+		for _, v := range []Voice{setting.Key, setting.Library} {
+			for _, word := range strings.Fields(strings.NewReplacer("ulimit -n", "", "dyno lab run --resume", "").Replace(Advice(f, v))) {
+				if strings.HasPrefix(strings.Trim(word, "(),;"), "-") {
+					t.Errorf("%s: a file and a program have no %s", f.Kind(), word)
+				}
 			}
 		}
 		if s := Start(f); s != Sentence(f) {

@@ -89,7 +89,7 @@ func InFlags(field string) string {
 // not.
 func InLabels(field string) string {
 	if s := Field(field); s != nil && s.Form != nil {
-		return "“" + cmp.Or(s.Form.Label, s.Name) + "”"
+		return s.label()
 	}
 	return InFlags(field)
 }
@@ -112,21 +112,26 @@ func InKeys(field string) string {
 }
 
 // What would change a fact is said in the voice of whoever described the load (say.Voice): which
-// setting to raise, to lower or to give.
+// setting to raise, to lower or to give. A voice has no word for what cannot be set there.
 
 // Flag is the voice of the command line.
 func Flag(name, value string) string {
-	if d, has := deeds[fact.Remedy{Setting: name, Value: value}]; has {
-		return d.flag
-	}
-	s := Named(name)
-	if s == nil {
-		return ""
-	}
-	return advise(s.ShortFlag(), value)
+	return deedOr(name, value, func(d deed) string { return d.says }, (*Setting).ShortFlag)
 }
 
-// Key is the voice of an experiment's file. It has no word for what the file does not set.
+// Label is the voice of the form of a load, which names fields by their labels. What has no field
+// is named by its flag.
+func Label(name, value string) string {
+	return deedOr(name, value, func(d deed) string { return d.says }, (*Setting).label)
+}
+
+// Library is the voice of a program that uses the library: it names fields of dyno.Load.
+func Library(name, value string) string {
+	return deedOr(name, value, func(d deed) string { return d.says },
+		func(s *Setting) string { return s.Library })
+}
+
+// Key is the voice of an experiment's file.
 func Key(name, value string) string {
 	if d, has := deeds[fact.Remedy{Setting: name, Value: value}]; has {
 		return d.key
@@ -145,7 +150,7 @@ func Key(name, value string) string {
 	case slices.Contains([]string{fact.Higher, fact.Lower}, value):
 		return advise("the "+place+"'s "+key, value)
 	}
-	return advise("the "+place+" a "+key+" of", value)
+	return advise("the "+place+" "+key+":", value)
 }
 
 // Replay is the voice of the command line where requests have times: a replay has a speed in place
@@ -154,10 +159,8 @@ func Replay(name, value string) string {
 	if name == "rate" {
 		return advise("the speed of the replay (dyno from access-log --replay)", value)
 	}
-	if d, has := deeds[fact.Remedy{Setting: name, Value: value}]; has {
-		return cmp.Or(d.replay, d.flag)
-	}
-	return Flag(name, value)
+	says := func(d deed) string { return cmp.Or(d.replay, d.says) }
+	return deedOr(name, value, says, (*Setting).ShortFlag)
 }
 
 // VoiceOf is the voice of the command line of a plan.
@@ -166,6 +169,51 @@ func VoiceOf(p *loadplan.Plan) func(name, value string) string {
 		return Replay
 	}
 	return Flag
+}
+
+// deedOr is the deed for a remedy, or else to raise, to lower or to give the setting. It is "" if
+// the voice has no word for a setting that it names.
+func deedOr(name, value string, says func(deed) string, call func(*Setting) string) string {
+	d, has := deeds[fact.Remedy{Setting: name, Value: value}]
+	if !has {
+		d.says = "{" + name + "}"
+		says = func(d deed) string { return advise(d.says, value) }
+	}
+	text, isSaid := says(d), true
+	for isSaid {
+		before, rest, found := strings.Cut(text, "{")
+		of, after, _ := strings.Cut(rest, "}")
+		if !found {
+			return text
+		}
+		called := ""
+		if s := Named(of); s != nil {
+			called = call(s)
+		}
+		word := wordBefore(before)
+		if word != "" && strings.EqualFold(word, strings.Trim(called, "“”")) {
+			before, called, after = strings.TrimSuffix(before, word+" ("), word, after[1:]
+		}
+		text, isSaid = before+called+after, called != ""
+	}
+	return ""
+}
+
+// wordBefore is the word before a parenthesis that opens at the end of a text; "": there is none.
+func wordBefore(text string) string {
+	text, opens := strings.CutSuffix(text, " (")
+	if !opens {
+		return ""
+	}
+	return text[strings.LastIndexByte(text, ' ')+1:]
+}
+
+// label is what the field of a form is called; the flag, if there is none.
+func (s *Setting) label() string {
+	if s.Form == nil {
+		return s.ShortFlag()
+	}
+	return "“" + cmp.Or(s.Form.Label, s.Name) + "”"
 }
 
 // advise is what to do with a setting that is called so.
@@ -177,6 +225,10 @@ func advise(name, value string) string {
 		return "lower " + name
 	case fact.Some:
 		return "give " + name
+	case fact.Other:
+		return "give another " + name
+	case fact.None:
+		return "leave out " + name
 	}
 	return "give " + name + " " + value
 }

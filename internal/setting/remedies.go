@@ -2,40 +2,57 @@ package setting
 
 import "dyno/internal/fact"
 
-// A deed is what to do about a setting, in each voice. A voice that has no words for it has "".
+// A deed is what to do about a setting: in the voices that name one setting each, where it stands
+// in braces, and in that of an experiment's file. "": there it cannot be done.
 type deed struct {
-	flag, key string
-	replay    string // "": as flag
+	says, key string
+	replay    string // "": as says
 }
 
-// deeds are the remedies for which "raise", "lower" or "give" is not enough.
+// everywhere is a deed whose words name no setting.
+func everywhere(says string) deed { return deed{says: says, key: says} }
+
+// deeds are the remedies for which "raise", "lower" or "give" is not enough. Some settings are none
+// of dyno's: those of the system, and of the file of requests.
 var deeds = map[fact.Remedy]deed{
-	{Setting: "cpus", Value: fact.Some}: {flag: "give the generator CPUs of its own (--cpus)",
+	{Setting: "cpus", Value: fact.Some}: {says: "give the generator CPUs of its own ({cpus})",
 		key: "give the generator CPUs of its own (design: {cpus: ...})"},
-	{Setting: "cpus", Value: fact.Other}: {flag: "give the generator other CPUs (--cpus)",
+	{Setting: "cpus", Value: fact.Other}: {says: "give the generator other CPUs ({cpus})",
 		key: "give the generator other CPUs (design: {cpus: ...})"},
-	{Setting: "cpus", Value: fact.Higher}: {flag: "give the generator more CPUs (--cpus)",
+	{Setting: "cpus", Value: fact.Higher}: {says: "give the generator more CPUs ({cpus})",
 		key: "give the generator more CPUs (design: {cpus: {generator: LIST}})"},
-	{Setting: "drain", Value: fact.Higher}: {flag: "give a longer --drain"},
+	{Setting: "drain", Value: fact.Higher}: {says: "give a longer {drain}"},
 	{Setting: "expect", Value: fact.Some}: {
-		flag: "if these are right answers, name them with --expect",
+		says: "if these are right answers, name them with {expect}",
 		key:  "if these are right answers, name them in the workload (expect: {status: ...})"},
-	{Setting: expectStatus, Value: fact.Some}: {flag: nameStatus, key: nameStatus},
-	{Setting: "clients", Value: fact.Higher}:  {key: "add clients (design: {clients: ...})"},
-	{Setting: "duration", Value: fact.Higher}: {flag: "measure for longer (-d)",
+	{Setting: "expect_status", Value: fact.Some}: everywhere(
+		"if these are right answers, name them with expect_status"),
+	{Setting: "clients", Value: fact.Higher}: {key: "add clients (design: {clients: ...})"},
+	{Setting: "duration", Value: fact.Higher}: {says: "measure for longer ({duration})",
 		key: "measure for longer (design: {measure: ...})", replay: "replay more of the log"},
-	{Setting: "requests", Value: fact.None}: {flag: "give -d in place of -n",
+	{Setting: "requests", Value: fact.None}: {says: "give {duration} in place of {requests}",
 		key: "give the level no requests, so that its window is design.measure"},
-	{Setting: "threads", Value: fact.Higher}: {flag: "add threads (-t)",
+	{Setting: "threads", Value: fact.Higher}: {says: "add threads ({threads})",
 		key: "add threads (the level's threads)"},
-	{Setting: "warmup", Value: fact.Higher}: {flag: "give a longer --warmup",
+	{Setting: "warmup", Value: fact.Higher}: {says: "give a longer {warmup}",
 		key: "give a longer warmup (design: {warmup: {min: ...}})"},
-	{Setting: "warmup", Value: fact.Some}: {flag: "give --warmup",
+	{Setting: "warmup", Value: fact.Some}: {says: "give {warmup}",
 		key: "give a longer warmup (design: {warmup: {min: ...}})"},
-}
 
-// expectStatus is no setting of a load, but a key of the file of its requests.
-const (
-	expectStatus = "expect_status"
-	nameStatus   = "if these are right answers, name them with " + expectStatus
-)
+	{Setting: "timeout", Value: fact.Higher}: {says: "give a longer {timeout}",
+		key: "give the level a longer timeout"},
+	{Setting: "cacert", Value: fact.Some}: {says: "give {cacert}", key: "have the machine trust it"},
+	{Setting: "cert", Value: fact.Some}:   {says: "give {cert} and {key}"},
+	{Setting: "cert", Value: fact.Other}:  {says: "give it a certificate that it accepts ({cert})"},
+	{Setting: "tls-max", Value: fact.Other}: {
+		says: "give other TLS versions ({tls-min}, {tls-max})"},
+	{Setting: "reconnect", Value: fact.Lower}: everywhere("keep connections open"),
+
+	{Setting: "backlog", Value: fact.Higher}:     everywhere("raise the server's listen backlog"),
+	{Setting: "clock", Value: fact.Other}:        everywhere("check the clock"),
+	{Setting: "local-ports", Value: fact.Higher}: everywhere("widen net.ipv4.ip_local_port_range"),
+	{Setting: "open-files", Value: fact.Higher}: everywhere(
+		"raise the limit of open files (ulimit -n)"),
+	{Setting: "resume", Value: fact.Some}: everywhere("go on with dyno lab run --resume"),
+	{Setting: "url", Value: "http://"}:    everywhere("write http:// in the URL"),
+}

@@ -2,7 +2,6 @@ package failure
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
+	"dyno/internal/fact"
 )
 
 // Counts are failures by what a user would distinguish: phase, kind and address.
@@ -37,8 +37,11 @@ func (f Counts) count(key counted, detail func() string) {
 func (f Counts) CountFailure(phase loadresult.Phase, addr ring.Addr, err error) {
 	key := counted{Of(phase, err), addr}
 	f.count(key, func() string { return Describe(err) })
-	var unfinished *Unfinished
-	if f[key].Count == 1 && errors.As(err, &unfinished) {
+	if f[key].Count > 1 {
+		return
+	}
+	f[key].Remedies = Remedies(err)
+	if unfinished, is := errors.AsType[*Unfinished](err); is {
 		f[key].Unfinished = &unfinished.AnswerUnfinished
 	}
 }
@@ -102,14 +105,10 @@ func (f Counts) ByFrequency() []loadresult.Failure {
 }
 
 // Dismissals are notices of how many connections the peer ended, for each reason that it sent.
-func (f Counts) Dismissals() (notices []string) {
+func (f Counts) Dismissals() (notices []fact.Fact) {
 	for _, why := range f.ByFrequency() {
-		were := "connections were"
-		if why.Count == 1 {
-			were = "connection was"
-		}
-		notices = append(notices, fmt.Sprintf("%s %s %s", loadresult.CountText(why.Count), were,
-			why.Detail))
+		notices = append(notices, fact.Noticed(fact.ConnectionsEnded{Count: why.Count, Why: why.Detail},
+			why.Remedies...))
 	}
 	return notices
 }

@@ -67,36 +67,56 @@ func NameOf(err error) string {
 		return "closed"
 	}
 	if e, ok := systemErrno(err); ok {
-		if k, known := errnos[e]; known {
-			return k.kind
+		if word, known := errnos[e]; known {
+			return word
 		}
 	}
 	return "other"
 }
 
-// Describe describes the failure, and what a user can do about it.
+// Describe describes the failure.
 func Describe(err error) string {
 	if errors.Is(err, io.EOF) {
 		return "the server closed the connection"
 	}
 	if e, ok := systemErrno(err); ok {
-		if k, known := errnos[e]; known && k.mend != "" {
-			return fmt.Sprintf("%v; %s", e, k.mend)
+		if means := meanings[errnos[e]]; means != "" {
+			return fmt.Sprintf("%v: %s", e, means)
 		}
 		return e.Error()
 	}
 	return strings.TrimSpace(err.Error())
 }
 
-// An errnoKind is the word for a system error, and what a user can do about it.
-type errnoKind struct{ kind, mend string }
+// Remedies are the settings that would change the failure.
+func Remedies(err error) []fact.Remedy {
+	if e, ok := systemErrno(err); ok {
+		return remedies[errnos[e]]
+	}
+	return fact.RemediesOf(err)
+}
 
+// Words for errors of the system, in errnos.
 const (
-	mendPorts = "every local port to this address is in use or waits (TIME_WAIT): " +
-		"use fewer connections, keep them open, or widen net.ipv4.ip_local_port_range"
-	mendFiles   = "raise the limit of open files (ulimit -n) or lower --connections"
-	mendMissing = "nothing is there: is the server running, and the path right?"
-	mendForbid  = "a firewall or the file's permissions forbid it"
-	mendBacklog = "the server does not accept as fast as connections come: " +
-		"raise its listen backlog or use --connect-rate"
+	refused, reset, timeout, unreachable = "refused", "reset", "timeout", "unreachable"
+
+	noPort, noFile, missing, forbidden, backlog = "no-port", "no-file", "missing", "forbidden",
+		"backlog"
 )
+
+// meanings are what errors of the system mean here, where their own text does not say it.
+var meanings = map[string]string{
+	noPort:    "every local port to this address is in use or waits (TIME_WAIT)",
+	missing:   "nothing is there; is the server running, and the path right?",
+	forbidden: "a firewall or the file's permissions forbid it",
+	backlog:   "the server does not accept as fast as connections come",
+}
+
+// remedies are the settings that would change errors of the system.
+var remedies = map[string][]fact.Remedy{
+	noPort: {{Setting: "connections", Value: fact.Lower}, {Setting: "reconnect", Value: fact.Lower},
+		{Setting: "local-ports", Value: fact.Higher}},
+	noFile: {{Setting: "open-files", Value: fact.Higher},
+		{Setting: "connections", Value: fact.Lower}},
+	backlog: {{Setting: "backlog", Value: fact.Higher}, {Setting: "connect-rate", Value: fact.Some}},
+}

@@ -289,7 +289,8 @@ func streamFault(err error) *proto.Fault {
 	switch {
 	case errors.As(err, &said) && said.Remote:
 		return &proto.Fault{Kind: proto.FaultReset + codeName(said.ErrorCode), Err: err,
-			Detail: fmt.Sprintf("the server reset the stream (%v)%s", said.ErrorCode, mends[said.ErrorCode])}
+			Detail: fmt.Sprintf("the server reset the stream (%v)", said.ErrorCode),
+			Mend:   mends[said.ErrorCode]}
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

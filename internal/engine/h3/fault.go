@@ -16,6 +16,7 @@ import (
 	"dyno/internal/engine/proto"
 	ptls "dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
+	"dyno/internal/fact"
 )
 
 // codeName is an error code of HTTP/3 as kinds of fault have it: "internal-error". There are
@@ -34,8 +35,9 @@ func codeName(code http3.ErrCode) string {
 // hyphenated is the name of an error code as kinds of fault have it.
 func hyphenated(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
-// mends is what a user can do about an error code.
-var mends = map[http3.ErrCode]string{http3.ErrCodeVersionFallback: "; use --http 2 or 1.1"}
+// mends are the settings that would change what an error code says.
+var mends = map[http3.ErrCode][]fact.Remedy{http3.ErrCodeVersionFallback: {
+	{Setting: "http", Value: "2"}, {Setting: "http", Value: "1.1"}}}
 
 // plainText is an error of quic-go without the package's name.
 func plainText(err error) string { return strings.TrimPrefix(err.Error(), "http3: ") }
@@ -117,7 +119,7 @@ func faultAtEnd(err error) (*proto.Fault, error) {
 			return nil, io.EOF
 		case application.Remote:
 			f := closingFault(codeName(code), code.String(), application.ErrorMessage, err)
-			f.Detail += mends[code]
+			f.Mend = mends[code]
 			return f, nil
 		}
 		return &proto.Fault{Kind: proto.FaultViolation, Err: err,

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 // Records are the messages between a codec and its ring: a byte for the kind, and then
@@ -34,7 +35,7 @@ type record struct {
 	what  byte
 	id    uint64 // the exchange's place in the connection, and its tag in the low half
 	n     uint64
-	fault proto.Fault // its Kind and Detail
+	fault proto.Fault // its Kind, Detail and Mend
 	text  []byte      // the rest of it; where it was read from bytes, a part of them
 }
 
@@ -87,6 +88,11 @@ func (r record) appendTo(b []byte) []byte {
 		detail := r.fault.Detail[:min(len(r.fault.Detail), detailMost)]
 		b = append(append(b, byte(len(kind))), kind...)
 		b = append(binary.BigEndian.AppendUint16(b, uint16(len(detail))), detail...)
+		b = append(b, byte(len(r.fault.Mend))) // few, with short texts: package tls and mends have them
+		for _, m := range r.fault.Mend {
+			b = append(append(b, byte(len(m.Setting))), m.Setting...)
+			b = append(append(b, byte(len(m.Value))), m.Value...)
+		}
 	}
 	if has.text {
 		b = append(binary.BigEndian.AppendUint64(b, uint64(len(r.text))), r.text...)
@@ -151,8 +157,20 @@ func parseFault(b []byte) (f proto.Fault, rest []byte, ok bool) {
 	}
 	kind, rest := b[1:1+int(b[0])], b[1+int(b[0]):]
 	size := int(binary.BigEndian.Uint16(rest))
-	if rest = rest[2:]; len(rest) < size {
+	if rest = rest[2:]; len(rest) < size+1 {
 		return f, nil, false
 	}
-	return proto.Fault{Kind: string(kind), Detail: string(rest[:size])}, rest[size:], true
+	f.Kind, f.Detail = string(kind), string(rest[:size])
+	n, rest := int(rest[size]), rest[size+1:]
+	for range n {
+		var m fact.Remedy
+		for _, to := range []*string{&m.Setting, &m.Value} {
+			if len(rest) == 0 || len(rest) < 1+int(rest[0]) {
+				return f, nil, false
+			}
+			*to, rest = string(rest[1:1+int(rest[0])]), rest[1+int(rest[0]):]
+		}
+		f.Mend = append(f.Mend, m)
+	}
+	return f, rest, true
 }

@@ -6,6 +6,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/meter"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 )
 
 // An account is what a worker counts: the interval's counters, which it gives away once a
@@ -20,13 +21,13 @@ type account struct {
 	ended        failure.Counts // connections that the peer ended, by the reason it sent
 	meter        meter.Meter
 	pacing       loadresult.Pacing
-	lag          int64           // open workload: the longest send lag of the interval; ns
-	serviceApart bool            // closed workload: service time differs from latency in this interval
-	last         int64           // when the last request of the window was answered, or failed
-	rotate       int64           // when the interval ends
-	rotated      int64           // when the last one did, after the window's start
-	stopped      standstill      // the last one; zero: there was none
-	notices      map[string]bool // each is printed once
+	lag          int64      // open workload: the longest send lag of the interval; ns
+	serviceApart bool       // closed workload: service time differs from latency in this interval
+	last         int64      // when the last request of the window was answered, or failed
+	rotate       int64      // when the interval ends
+	rotated      int64      // when the last one did, after the window's start
+	stopped      standstill // the last one; zero: there was none
+	notices      map[fact.Args]bool
 }
 
 // interval is how often a worker publishes its counters, in ns.

@@ -3,12 +3,12 @@ package load
 import (
 	"io"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/ring"
+	"dyno/internal/fact"
 )
 
 // inAnySecond is how many of the ascending instants lie within a second at most.
@@ -75,9 +75,9 @@ func TestCeiling(t *testing.T) {
 		if r.Total.Sent != 10*rate || r.Retried == 0 && r.Total.Completed != 10*rate {
 			t.Errorf("%s: %d sent, %d completed of %d", name, r.Total.Sent, r.Total.Completed, 10*rate)
 		}
-		said := slices.ContainsFunc(r.Notices, func(s string) bool { return strings.Contains(s, "allows 1") })
+		said := has[fact.OwnerAllows](r)
 		if said != c.held {
-			t.Errorf("%s: that requests waited is said: %v; %q", name, said, r.Notices)
+			t.Errorf("%s: that requests waited is said: %v; %+v", name, said, r.Notices)
 		}
 	}
 }

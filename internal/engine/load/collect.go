@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/sampling"
+	"dyno/internal/fact"
 )
 
 // A workerReport is what a worker sends: the counters of an interval, or itself when it has ended.
@@ -123,7 +125,7 @@ func (r *run) publishInterval(s *intervalSum) {
 func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res := r.result
 	res.Total, res.Totals = total, loadresult.NewTotals()
-	notices, dismissed := map[string]bool{}, failure.Counts{}
+	notices, dismissed := map[fact.Args]bool{}, failure.Counts{}
 	var last, end, to int64
 	next := int64(flow.NotYet)
 	from, cpuFrom, cpuTo := int64(flow.NotYet), time.Duration(math.MaxInt64), time.Duration(0)
@@ -163,14 +165,13 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	if gone == len(workers) {
 		res.Ended = without
 	} else if res.Waited = [63]int64{}; gone > 0 { // the others waited on
-		r.addNotice(fmt.Sprintf("%d of %d threads lost all their connections and had no answer on "+
-			"new ones: from then on the load was that of the others", gone, len(workers)))
+		r.addNotice(fact.ThreadsLost{Threads: gone, Of: len(workers)})
 	}
 	res.LeaveOutEarly()
 	res.CPU = max(cpuTo-cpuFrom, 0)
 	res.Failures = r.sumFailures(workers)
 	res.Samples = sampling.Sum(samplers(workers))
-	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
+	r.addNotices(notices)
 	res.Notices = append(res.Notices, dismissed.Dismissals()...)
 	if next != flow.NotYet { // open: -R 100 -n 100 measures 1 s, not 0.99 s and one answer's time
 		last = max(last, next)
@@ -187,6 +188,16 @@ func samplers(workers []*worker) (all []*sampling.Sampler) {
 		all = append(all, &w.samples)
 	}
 	return all
+}
+
+// addNotices adds notices of workers in an order, so that runs which are alike have them alike.
+func (r *run) addNotices(all map[fact.Args]bool) {
+	order := func(a, b fact.Args) int {
+		return cmp.Or(cmp.Compare(a.Kind(), b.Kind()), cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	}
+	for _, args := range slices.SortedFunc(maps.Keys(all), order) {
+		r.addNotice(args)
+	}
 }
 
 // noteCause sets what the run ended of, if it did not end by itself: the most frequent failure, or

@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
+	"dyno/internal/fact"
 )
 
 // A worker that lost the server for good ends the run only with all the others.
@@ -37,7 +38,7 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 			got := r.result
 			if got.Ended != tc.ended || got.Measured != tc.measured || len(got.Notices) != tc.notices ||
 				got.Outage != tc.outage || got.Ring != "sim" {
-				t.Errorf("ended by %s, measured %v, outage %d, ring %q, notices %q",
+				t.Errorf("ended by %s, measured %v, outage %d, ring %q, notices %+v",
 					got.Ended, got.Measured, got.Outage, got.Ring, got.Notices)
 			}
 		})
@@ -88,4 +89,10 @@ func TestEverySecondIsTold(t *testing.T) {
 	if len(r.Intervals) < 12 {
 		t.Errorf("%d intervals of 12", len(r.Intervals))
 	}
+}
+
+// has reports whether a result has a notice of a kind.
+func has[T fact.Args](r *loadresult.Result) bool {
+	_, _, found := fact.Find[T](r.Notices)
+	return found
 }

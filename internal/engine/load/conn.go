@@ -13,6 +13,7 @@ import (
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/streams"
 	"dyno/internal/engine/timers"
+	"dyno/internal/fact"
 )
 
 // A conn is one connection: a socket, its codec and its requests in flight. When the socket is
@@ -220,8 +221,7 @@ func (w *worker) markReadyIfRoom(i uint32, c *conn) {
 func (w *worker) recordRoom(room int) {
 	w.totals.Room = max(w.totals.Room, room)
 	if asked := w.plan.Streams; room < asked {
-		w.notices[fmt.Sprintf("the server allows %d streams at once on a connection, and not %d",
-			room, asked)] = true
+		w.notices[fact.FewerStreams{Streams: room, Asked: asked}] = true
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 // selfSigned is a certificate for 127.0.0.1, and the file of it.
@@ -185,8 +186,8 @@ func TestHTTP3(t *testing.T) {
 			t.Errorf("%d bytes %s, of %d bytes of bodies", n, what, least)
 		}
 	}
-	if !slices.ContainsFunc(r.Notices, func(s string) bool { return strings.Contains(s, "quic-go") }) {
-		t.Errorf("nobody says who did the work: %q", r.Notices)
+	if !has[fact.HTTP3Costs](r) {
+		t.Errorf("nobody says who did the work: %+v", r.Notices)
 	}
 }
 

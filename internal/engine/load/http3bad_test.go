@@ -19,6 +19,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 // A quicServer speaks QUIC as it should, and above it whatever a test wants.
@@ -303,8 +304,8 @@ func TestHTTP3Dead(t *testing.T) {
 	r := measure(t, http3Plan(port, nil))
 	if r.Ended != loadresult.Unreachable || len(r.Failures) != 1 || r.Failures[0].Phase != loadresult.Connect ||
 		r.Failures[0].Kind != "refused" ||
-		!slices.ContainsFunc(r.Notices, func(s string) bool { return strings.Contains(s, "over UDP") }) {
-		t.Errorf("ended %s: %v, %q", r.Ended, r.Failures, r.Notices)
+		!has[fact.HTTP3Unanswered](r) {
+		t.Errorf("ended %s: %v, %+v", r.Ended, r.Failures, r.Notices)
 	}
 	socket, port = udp(t)
 	pair, _ := selfSigned(t)

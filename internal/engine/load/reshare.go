@@ -6,6 +6,7 @@ import (
 
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 )
 
 // A Share replaces the plan's share of an open workload's arrivals from an instant on. When one of
@@ -49,7 +50,6 @@ func (w *worker) changeShare(s *flow.Reshare) {
 	w.plan = &s.Plan
 	w.pacing = loadresult.NewPacing(w.plan, &w.totals.Law, w.of)
 	if late := w.TakeShare(s, w.id, w.of, w.now-w.Start); late {
-		w.notices["a thread took over another share of the rate only after it was due: some "+
-			"requests may have been sent twice"] = true
+		w.notices[fact.ShareLate{}] = true
 	}
 }

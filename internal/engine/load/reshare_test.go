@@ -54,7 +54,7 @@ func TestShareAfterTheLast(t *testing.T) {
 			}}
 		})
 		if r.Total.Sent != int64(c.sent) || len(r.Notices) != c.notices {
-			t.Errorf("%+v: %d were sent; %q", c, r.Total.Sent, r.Notices)
+			t.Errorf("%+v: %d were sent; %+v", c, r.Total.Sent, r.Notices)
 		}
 	}
 }

@@ -62,6 +62,7 @@ import (
 	"dyno/internal/engine/sampling"
 	"dyno/internal/engine/streams"
 	"dyno/internal/engine/transport"
+	"dyno/internal/fact"
 )
 
 // Run makes the plan's load. Once a second it calls each with what was measured meanwhile, in order
@@ -113,7 +114,7 @@ func (r *run) execute(ctx context.Context, meet Barrier) (*loadresult.Result, er
 		r.result.SetUnresolved(err, ctx.Err() != nil)
 		return r.result, nil
 	}
-	var notice string
+	var notice fact.Args
 	if r.addrs, notice, err = transport.SpreadOverSources(&r.plan, addrs); err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ func (r *run) execute(ctx context.Context, meet Barrier) (*loadresult.Result, er
 		return nil, err
 	}
 	if r.protocols.HTTP3 != nil {
-		r.addNotice(r.result.HTTP3Unanswered())
+		r.result.NoteHTTP3()
 	}
 	if r.result.Ended == loadresult.Interrupted && errors.Is(context.Cause(ctx),
 		loadresult.ErrAborted) {
@@ -164,9 +165,7 @@ type run struct {
 func (r *run) prepareRun() error {
 	var err, more error
 	if r.protocols, err = transport.NewProtocols(&r.plan); err == nil {
-		for _, notice := range r.protocols.Notices {
-			r.addNotice(notice)
-		}
+		r.result.Notices = append(r.result.Notices, r.protocols.Notices...)
 		if _, err = r.protocols.Protocol(r.plan.ProtoRequests(), r.plan.Want()); err != nil {
 			err = loadplan.Flaw{Setting: "Requests", Problem: err.Error()}
 		}
@@ -186,8 +185,7 @@ func (r *run) prepareRun() error {
 	}
 	r.addNotice(notice)
 	if r.threads < r.plan.Threads {
-		r.addNotice(fmt.Sprintf("%d threads, not %d: a connection is served by one thread",
-			r.threads, r.plan.Threads))
+		r.addNotice(fact.FewerThreads{Threads: r.threads, Asked: r.plan.Threads})
 	}
 	return errors.Join(err, flawOfLimit("Connections", more))
 }
@@ -201,10 +199,10 @@ func flawOfLimit(setting string, err error) error {
 	return err
 }
 
-// addNotice adds a notice to the result, unless it is empty.
-func (r *run) addNotice(s string) {
-	if s != "" {
-		r.result.Notices = append(r.result.Notices, s)
+// addNotice adds a notice to the result, unless it is nil.
+func (r *run) addNotice(args fact.Args) {
+	if args != nil {
+		r.result.Notices = append(r.result.Notices, fact.Noticed(args))
 	}
 }
 
@@ -252,8 +250,7 @@ func (r *run) keepProcs() (giveBack func(), err error) {
 	switch r.plan.Ring {
 	case "auto":
 		r.plan.Ring = "portable"
-		r.addNotice(fmt.Sprintf("the load is on the portable ring, which is slower: GOMAXPROCS is %d, "+
-			"and %d threads would leave no processor to the program", runtime.GOMAXPROCS(0), r.threads))
+		r.addNotice(fact.PortableRing{Procs: runtime.GOMAXPROCS(0), Threads: r.threads})
 	case "portable":
 	default:
 		return nil, loadplan.Flaw{Setting: "Threads", Problem: fmt.Sprintf("%d threads on the ring "+
@@ -327,7 +324,11 @@ func (r *run) runWorker(i int) {
 func (r *run) openWorker(i int) (*worker, func(), error) {
 	g, err := r.openRing()
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening ring %q: %w", r.plan.Ring, err)
+		err = fmt.Errorf("opening ring %q: %w", r.plan.Ring, err)
+		if errors.Is(err, ring.ErrRefused) {
+			err = fact.Mended{Err: err, Mend: []fact.Remedy{{Setting: "ring", Value: "epoll"}}}
+		}
+		return nil, nil, err
 	}
 	w, err := newWorker(&r.plan, g.Ring, r.addrs, r.protocols, r.gate, i, r.threads)
 	if err == nil {
@@ -338,7 +339,7 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 		return nil, nil, err
 	}
 	if w.kind = g.Kind; g.Refused != nil {
-		w.notices[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
+		w.notices[fact.SlowerRing{Ring: g.Kind, Why: g.Refused.Error()}] = true
 	}
 	w.rampingIn = r.promptStart && !r.plan.Open()
 	w.watch.CPU = machine.ThreadCPU()
@@ -376,7 +377,7 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		pool: pool{conns: make([]conn, connections), idle: flow.NewFIFO[uint32](connections)},
 		Flow: flow.New(p, i, n),
 		account: account{counters: metric.NewCounters(), totals: &tally, errors: failure.Counts{},
-			ended: failure.Counts{}, notices: map[string]bool{}},
+			ended: failure.Counts{}, notices: map[fact.Args]bool{}},
 	}
 	if p.OwnStatuses() {
 		w.own = p.Requests

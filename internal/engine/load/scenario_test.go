@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -493,7 +494,7 @@ func TestScenarioRefuses(t *testing.T) {
 	r := simulate(t, p, timed(0))
 	checkIterations(t, r, iterations{started: 400, completed: 300, failed: 100})
 	want := loadresult.Failure{Phase: loadresult.Check, Kind: "value", Detail: "row 3 has a line end", Count: 100}
-	if r.Total.Sent != 300 || len(r.Failures) != 1 || r.Failures[0] != want {
+	if r.Total.Sent != 300 || len(r.Failures) != 1 || !reflect.DeepEqual(r.Failures[0], want) {
 		t.Errorf("%d sent, errors %+v", r.Total.Sent, r.Failures)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/sampling"
 	"dyno/internal/engine/streams"
+	"dyno/internal/fact"
 )
 
 // A worker drives its connections from one thread, and shares nothing with other workers under
@@ -341,8 +342,7 @@ func (w *worker) finishRun() {
 	}
 	w.totals.Terms = w.tlsTerms()
 	if w.WasHeld() && w.plan.Cap == 0 {
-		w.notices["some of what was late or to be sent again waited, for the machine's owner allows "+
-			w.plan.Ceiling.String()+" requests a second"] = true
+		w.notices[fact.OwnerAllows{Rate: w.plan.Ceiling.PerSecond()}] = true
 	}
 	if w.now >= w.From {
 		w.publishCounters()

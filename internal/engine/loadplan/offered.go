@@ -2,7 +2,6 @@ package loadplan
 
 import (
 	"crypto/tls"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/proxyproto"
+	"dyno/internal/fact"
 )
 
 // Version is dyno's own, as User-Agent and results name it.
@@ -36,32 +36,39 @@ const (
 
 // OfferedProtocols are the names of the protocols that connections may speak; if there are two, the
 // server chooses. The notice says why HTTP/2 is not offered where a user would expect it.
-func (p *Plan) OfferedProtocols() (names []string, notice string) {
+func (p *Plan) OfferedProtocols() (names []string, notice *fact.Fact) {
 	switch {
 	case p.Target.FastCGI:
-		return []string{FastCGI}, ""
+		return []string{FastCGI}, nil
 	case p.HTTP == "1.0":
-		return []string{HTTP10}, ""
+		return []string{HTTP10}, nil
 	case p.OnlyHTTP2():
-		return []string{HTTP2}, ""
+		return []string{HTTP2}, nil
 	case p.OnlyHTTP3():
-		return []string{HTTP3}, ""
+		return []string{HTTP3}, nil
 	case p.HTTP == "1.1" || !p.Target.TLS:
-		return []string{HTTP11}, ""
+		return []string{HTTP11}, nil
 	case p.Pipeline > 1:
-		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which has no pipelining: " +
-			"see --streams and --http"
+		return http1Over(fact.HTTP1Offered{Over: fact.NoPipelining},
+			fact.Remedy{Setting: "streams", Value: fact.Some})
 	case p.TLS.isBelowHTTP2():
-		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which needs TLS 1.2: see --tls-max"
+		return http1Over(fact.HTTP1Offered{Over: fact.OldTLS},
+			fact.Remedy{Setting: "tls-max", Value: fact.Higher})
 	}
 	for i := range p.Requests {
 		r := p.Requests[i].Request
 		if err := h2.Check(r); err != nil && h1.Check(r) == nil {
-			return []string{HTTP11}, fmt.Sprintf("HTTP/1.1 and not HTTP/2, for request %d: %v",
-				i+1, strings.ReplaceAll(err.Error(), "\n", "; "))
+			return http1Over(fact.HTTP1Offered{Over: fact.OneRequest, Request: i + 1,
+				Why: strings.ReplaceAll(err.Error(), "\n", "; ")})
 		}
 	}
-	return []string{HTTP2, HTTP11}, ""
+	return []string{HTTP2, HTTP11}, nil
+}
+
+// http1Over offers HTTP/1.1 alone, and says why.
+func http1Over(why fact.HTTP1Offered, remedies ...fact.Remedy) ([]string, *fact.Fact) {
+	f := fact.Noticed(why, remedies...)
+	return []string{HTTP11}, &f
 }
 
 // OnlyHTTP2 reports whether connections use nothing but HTTP/2.

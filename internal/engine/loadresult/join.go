@@ -3,12 +3,14 @@ package loadresult
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 )
 
 // Join is the result of generators that loaded at once, in the order of their parts of one plan
@@ -61,7 +63,8 @@ func (m *Result) addPart(r *Result) {
 		m.Ring = strings.TrimPrefix(m.Ring+"+"+r.Ring, "+")
 	}
 	for _, n := range r.Notices {
-		if !slices.Contains(m.Notices, n) {
+		known := func(f fact.Fact) bool { return reflect.DeepEqual(f, n) }
+		if !slices.ContainsFunc(m.Notices, known) {
 			m.Notices = append(m.Notices, n)
 		}
 	}

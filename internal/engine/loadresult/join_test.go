@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto/tls"
+	"dyno/internal/fact"
 )
 
 // filled is a value of a type, none of whose exported fields is zero.
@@ -26,6 +27,8 @@ func filled(t *testing.T, typ reflect.Type) reflect.Value {
 		h := metric.NewHistogram(metric.Fine)
 		h.Record(7)
 		return reflect.ValueOf(h.ToSparse())
+	case reflect.TypeFor[fact.Args]():
+		return reflect.ValueOf(fact.ThreadsLost{Threads: 1, Of: 2})
 	case reflect.TypeFor[time.Time]():
 		return reflect.ValueOf(time.Unix(7, 0))
 	case reflect.TypeFor[loadplan.Plan](), reflect.TypeFor[[]*Result](), reflect.TypeFor[*Host](), reflect.TypeFor[*Result]():
@@ -176,7 +179,7 @@ func TestCheckTold(t *testing.T) {
 		"a list of it is longer": func(r *Result) {
 			r.Routes[0].Unanswered = make(Unanswered, WaitsMost+1)
 		},
-		"a list": func(r *Result) { r.Notices = make([]string, listMost+1) },
+		"a list": func(r *Result) { r.Notices = slices.Repeat([]fact.Fact{fact.Noticed(fact.ShareLate{})}, listMost+1) },
 		"longer": func(r *Result) { r.Routes = make([]Route, RoutesMax+1) },
 	} {
 		r := whole(t, loadplan.DefaultPlan()).Told()

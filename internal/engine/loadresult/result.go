@@ -63,7 +63,7 @@ type Result struct {
 	Delays
 	Ports int // local ports that connections to one address can have
 
-	Notices []string // what was done differently from what was asked, and why
+	Notices []fact.Fact // what was done otherwise than one would take it to (Fact.IsNotice)
 }
 
 // Delays are of what else may have delayed a generator in the window; 0 where unknown.
@@ -182,6 +182,8 @@ type Failure struct {
 	Detail  string // of the first
 	Count   int64
 	Status  uint16 `json:",omitempty"` // of Check: of the first answer
+
+	Remedies []fact.Remedy `json:",omitempty"` // what would change it
 
 	// Unfinished is of a timeout behind the beginning of an answer: how far the first had come. Its
 	// Count is not set.
@@ -409,11 +411,10 @@ func (r *Result) SetUnresolved(err error, interrupted bool) {
 	r.Failures, r.Cause = []Failure{f}, f.CauseText()
 }
 
-// HTTP3Unanswered explains an HTTP/3 target that does not answer: few servers support HTTP/3.
-func (r *Result) HTTP3Unanswered() string {
-	if r.Ended != Unreachable || len(r.Failures) == 0 || r.Failures[0].Phase != Connect {
-		return ""
+// NoteHTTP3 adds a notice about an HTTP/3 target that does not answer: few servers support HTTP/3.
+func (r *Result) NoteHTTP3() {
+	if r.Ended == Unreachable && len(r.Failures) > 0 && r.Failures[0].Phase == Connect {
+		r.Notices = append(r.Notices, fact.Noticed(fact.HTTP3Unanswered{},
+			fact.Remedy{Setting: "http", Value: "2"}, fact.Remedy{Setting: "http", Value: "1.1"}))
 	}
-	return "HTTP/3 is over UDP, and nobody answered there: the server may not speak it, or a " +
-		"firewall drops it; --http 2 and 1.1 are over TCP"
 }

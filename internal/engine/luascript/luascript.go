@@ -222,7 +222,7 @@ func (m *Maker) refuseSeveral(t *machine, f *lua.LFunction, n int) error {
 		return nil
 	}
 	return t.at(f, "request() returned %d requests at once, which only HTTP/1 can send; return one, "+
-		"or give --http 1.1", n)
+		"or load over HTTP/1.1", n)
 }
 
 // read reads the next request of a text that the script returned.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dyno/internal/cgroup"
+	"dyno/internal/fact"
 )
 
 // UsableCPUs are the CPUs that the process may use, one of each physical core first. If asked is
@@ -105,20 +106,20 @@ const filesBesides = 16
 
 // EnsureFiles raises the limit of open files, if it may, so that each connection can have one. It
 // returns a notice of what it changed, or an error that says what the user must do.
-func EnsureFiles(connections, threads int, mayRaise bool) (notice string, err error) {
+func EnsureFiles(connections, threads int, mayRaise bool) (notice fact.Args, err error) {
 	need := uint64(connections + threads + filesBesides)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return "", fmt.Errorf("reading the limit of open files: %w", err)
+		return nil, fmt.Errorf("reading the limit of open files: %w", err)
 	}
 	if limit.Cur >= need {
-		return "", nil
+		return nil, nil
 	}
 	wish := unix.Rlimit{Cur: need, Max: max(limit.Max, need)}
 	if mayRaise && unix.Setrlimit(unix.RLIMIT_NOFILE, &wish) == nil {
-		return fmt.Sprintf("the limit of open files was raised from %d to %d", limit.Cur, need), nil
+		return fact.FilesRaised{From: int64(limit.Cur), To: int64(need)}, nil
 	}
-	return "", Limit(fmt.Sprintf(
+	return nil, Limit(fmt.Sprintf(
 		"%d connections need %d open files and the limit is %d; raise it with ulimit -n %d",
 		connections, need, limit.Max, need))
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"dyno/internal/fact"
 )
 
 // UsableCPUs is always nil, every CPU: a thread cannot be kept on one. Asking for some is a Limit.
@@ -26,7 +28,7 @@ func PinThread([]int, int, int, bool) {}
 func ShortenTimeSlice() {}
 
 // EnsureFiles changes nothing: the Go runtime raises the limit itself.
-func EnsureFiles(int, int, bool) (string, error) { return "", nil }
+func EnsureFiles(int, int, bool) (fact.Args, error) { return nil, nil }
 
 // LocalPorts is 0: the number is not known.
 func LocalPorts() int { return 0 }

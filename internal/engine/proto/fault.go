@@ -1,14 +1,19 @@
 package proto
 
-import "fmt"
+import (
+	"fmt"
+
+	"dyno/internal/fact"
+)
 
 // A Fault is what a peer did that ended a connection, or one request on it: the Err of a Broken or
 // a Failed event. Code that classifies errors finds it with errors.As, whichever protocol it came
 // from.
 type Fault struct {
 	Kind   string // one of the constants below: few, so that faults can be counted by it
-	Detail string // what happened, where, and what the user can do; one line
+	Detail string // what happened, and where; one line
 	Err    error  // the cause from another package, or nil
+	Mend   []fact.Remedy
 }
 
 // The kinds of Fault.
@@ -47,6 +52,9 @@ const (
 
 // Error is the detail.
 func (f *Fault) Error() string { return f.Detail }
+
+// Remedies are the settings that would change it.
+func (f *Fault) Remedies() []fact.Remedy { return f.Mend }
 
 // Unwrap is the cause.
 func (f *Fault) Unwrap() error { return f.Err }

@@ -9,7 +9,6 @@ package transport
 
 import (
 	"crypto/tls"
-	"fmt"
 	"net/netip"
 	"os"
 	"time"
@@ -24,6 +23,7 @@ import (
 	ptls "dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/proxyproto"
 	"dyno/internal/engine/ring"
+	"dyno/internal/fact"
 )
 
 // A Protocols is the protocols that a plan's connections may use, and what makes their codecs.
@@ -31,7 +31,7 @@ type Protocols struct {
 	proto.Protocol
 	names   []string    // in the order in which they are offered
 	unasked string      // used when the server chose none
-	Notices []string    // why it is not what a user would expect, and other notices
+	Notices []fact.Fact // why it is not what a user would expect, and other notices
 	keyLog  *os.File    // of TLS; nil: none
 	HTTP3   *h3.Options // nil: no connection uses HTTP/3
 	proxied string      // version of the PROXY protocol's header; "": none is sent
@@ -45,11 +45,9 @@ func (s *Protocols) CloseKeyLog() error {
 	return s.keyLog.Close()
 }
 
-// addNotice adds a notice, unless it is empty.
-func (s *Protocols) addNotice(text string) {
-	if text != "" {
-		s.Notices = append(s.Notices, text)
-	}
+// addNotice adds a notice.
+func (s *Protocols) addNotice(args fact.Args, remedies ...fact.Remedy) {
+	s.Notices = append(s.Notices, fact.Noticed(args, remedies...))
 }
 
 // ChosenName is the name of the protocol that the server chose: the number of a Shaken event.
@@ -82,7 +80,9 @@ func NewProtocols(p *loadplan.Plan) (*Protocols, error) {
 	s := &Protocols{proxied: p.ProxyProtocol}
 	names, why := p.OfferedProtocols()
 	s.names, s.unasked = names, names[len(names)-1]
-	s.addNotice(why)
+	if why != nil {
+		s.Notices = append(s.Notices, *why)
+	}
 	if p.OnlyHTTP3() {
 		return s, s.setHTTP3(p)
 	}
@@ -151,8 +151,7 @@ func (s *Protocols) setHTTP3(p *loadplan.Plan) error {
 	options := http3Options(p, config)
 	s.HTTP3 = &options
 	s.Protocol = h3.Protocol(*s.HTTP3)
-	s.addNotice("HTTP/3 is spoken by quic-go, on goroutines of its own: a request takes about five " +
-		"times the CPU time of HTTP/2, and what goroutines wait for a CPU is in the latency")
+	s.addNotice(fact.HTTP3Costs{})
 	return nil
 }
 
@@ -172,7 +171,6 @@ func (s *Protocols) logKeys(name string, c *tls.Config) error {
 		return loadplan.Flaw{Setting: "KeyLogFile", Problem: err.Error()}
 	}
 	s.keyLog, c.KeyLogWriter = f, f
-	s.addNotice(fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+
-		"whoever has them can read the traffic", name))
+	s.addNotice(fact.SecretsWritten{File: name})
 	return nil
 }

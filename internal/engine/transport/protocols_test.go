@@ -6,6 +6,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/say"
 )
 
 // What is spoken follows from the URL and from what is asked for.
@@ -48,7 +49,10 @@ func TestProtocols(t *testing.T) {
 			continue
 		}
 		got := strings.Join(s.names, " ")
-		said := strings.Join(s.Notices, "; ")
+		said := ""
+		for _, f := range s.Notices {
+			said += say.Sentence(f)
+		}
 		if got != tc.want || !strings.HasPrefix(said, tc.notice) || (said == "") != (tc.notice == "") {
 			t.Errorf("%s: %s, said %q; want %s, %q", name, got, said, tc.want, tc.notice)
 		}

@@ -9,6 +9,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/machine"
 	"dyno/internal/engine/ring"
+	"dyno/internal/fact"
 )
 
 // portsUsed is the share of an address's local ports that is counted on. Linux gives out every
@@ -21,15 +22,15 @@ const portsUsed = 0.45
 // two is an address like others, so neither dialing nor the rings know of sources. The sources are
 // those of the plan; without any, those of loopback where one alone has too few ports, and then the
 // notice says so. An error is a loadplan.Flaw.
-func SpreadOverSources(p *loadplan.Plan, addrs []ring.Addr) (all []ring.Addr, notice string,
+func SpreadOverSources(p *loadplan.Plan, addrs []ring.Addr) (all []ring.Addr, notice fact.Args,
 	err error) {
 	sources := p.SourceAddrs()
 	if len(p.Source) > 0 {
 		if sources, err = presentSources(p, sources); err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
 	} else if sources, notice = loopbackSources(p, addrs); len(sources) == 0 {
-		return addrs, "", nil
+		return addrs, nil, nil
 	}
 	for _, from := range sources {
 		for _, to := range addrs {
@@ -39,7 +40,7 @@ func SpreadOverSources(p *loadplan.Plan, addrs []ring.Addr) (all []ring.Addr, no
 		}
 	}
 	if len(all) == 0 {
-		return nil, "", loadplan.Flaw{Setting: "Source",
+		return nil, nil, loadplan.Flaw{Setting: "Source",
 			Problem: fmt.Sprintf("%v cannot connect to %v: one is IPv4 and the other "+
 				"IPv6", p.Source[0], addrs[0])}
 	}
@@ -72,24 +73,24 @@ func presentSources(p *loadplan.Plan, asked []netip.Addr) (all []netip.Addr, err
 
 // loopbackSources are as many addresses of 127.0.0.0/8 as the connections to a loopback target
 // need, with a notice; Linux has them all. None if one is enough.
-func loopbackSources(p *loadplan.Plan, addrs []ring.Addr) (all []netip.Addr, notice string) {
+func loopbackSources(p *loadplan.Plan, addrs []ring.Addr) (all []netip.Addr, notice fact.Args) {
 	for _, a := range addrs {
 		if ip := a.TCP.Addr().Unmap(); !ip.Is4() || !ip.IsLoopback() {
-			return nil, ""
+			return nil, nil
 		}
 	}
 	each := portsUsed * float64(machine.LocalPorts()*len(addrs))
 	connections := float64(p.Connections * max(p.Parts, 1)) // all use the same ports
 	if each == 0 || connections <= each {
-		return nil, ""
+		return nil, nil
 	}
 	a := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	for n := int(connections/each) + 1; n > 0; n-- {
 		all = append(all, a)
 		a = a.Next()
 	}
-	return all, fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f "+
-		"connections, or for connecting quickly", all[0], all[len(all)-1], connections)
+	return all, fact.SourcesSpread{From: all[0].String(), To: all[len(all)-1].String(),
+		Connections: int(connections)}
 }
 
 // CheckPorts refuses more connections than there are local ports to open them from: of so many to

@@ -140,9 +140,8 @@ func (q *Queues) Start() error {
 func refusedError(call string, errno syscall.Errno) error {
 	switch errno {
 	case syscall.ENOSYS, syscall.EPERM, syscall.EACCES, syscall.EINVAL, syscall.ENOMEM:
-		return fmt.Errorf("io_uring is %w: %s: %w; it needs Linux 5.19 and the leave "+
-			"of kernel.io_uring_disabled and of the container; or use --ring epoll",
-			ErrRefused, call, errno)
+		return fmt.Errorf("io_uring is %w: %s: %w; it needs Linux 5.19 and the leave of "+
+			"kernel.io_uring_disabled and of the container", ErrRefused, call, errno)
 	}
 	return fmt.Errorf("%s: %w", call, errno)
 }

@@ -1,7 +1,6 @@
 // Package grade says what a single trial is worth: A, B or F, with the reasons, and what can be
 // done about them in the experiment's file.
 //
-//	filewords.go    advice of failures, in words of the file
 //	grade.go        the grade of a trial, with reasons
 //	miscount.go     server and generator count differently
 //	mser.go         warm-up within a window
@@ -19,6 +18,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/observe/probe"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	"dyno/internal/stats"
 )
 
@@ -186,7 +186,7 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 		if loadresult.IsRefusal(loadresult.Phase(e.Phase), e.Kind, e.Address) {
 			all = append(all, lab.Reason{Grade: lab.GradeF, Says: fmt.Sprintf(
 				"%s %s due and not sent: %s", digits.Plural(e.Count, "request"), digits.Were(e.Count),
-				InFileWords(e.Detail))})
+				e.Text(setting.Key))})
 		}
 	}
 	all = append(all, sizeReasons(t)...)

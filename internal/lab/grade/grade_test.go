@@ -218,52 +218,26 @@ func TestGrade(t *testing.T) {
 	}
 }
 
-// No advice of the laboratory's is a flag: its loads are described in a file. That is so of the failures of connections
-// that reasons of trials repeat, and package say has a test of the remedies of facts.
-func TestRemediesNameNoFlag(t *testing.T) {
-	var texts []string
-	flagged := 0
-	for n := syscall.Errno(1); n < 150; n++ {
-		detail := failure.Describe(n)
-		if len(flagsIn(detail)) > 0 {
-			flagged++
-		}
-		trial := soundTrial()
-		trial.Arm = "go"
-		g := &trial.Result.Generator
-		g.Verdict, g.Doubts = result.Suspect, []result.Doubt{{Cause: result.Ended, Verdict: result.Suspect}}
-		g.Reasons = []string{"nothing was measured: no request completed (" + detail + ")"}
-		trial.Result.Errors = []result.Error{{Phase: string(loadresult.Check), Kind: loadresult.Refused, Count: 1, Detail: detail}}
-		_, reasons := Of(trial)
-		if len(reasons) < 2 {
-			t.Fatalf("%s has the reasons %v", detail, reasons)
-		}
-		for _, why := range reasons {
-			texts = append(texts, why.Says)
+// What can be done about a failure is said of the file: requests that were refused, and the generator's reasons.
+func TestFailuresNameKeys(t *testing.T) {
+	const want = "raise the limit of open files (ulimit -n), or lower the level's connections"
+	trial := soundTrial()
+	trial.Arm = "go"
+	trial.Result.Errors = []result.Error{{Phase: string(loadresult.Check), Kind: loadresult.Refused, Count: 1,
+		Detail: failure.Describe(syscall.EMFILE), Remedies: failure.Remedies(syscall.EMFILE)}}
+	trial.Result.Generator = result.Generator{Verdict: result.Suspect, Reasons: []string{"nothing was measured"},
+		Doubts: []result.Doubt{{Cause: result.Ended, Verdict: result.Suspect}}}
+	trial.Result.Facts = []fact.Fact{{Severity: fact.Warning, Args: fact.Ended{}, Remedies: failure.Remedies(syscall.EMFILE)}}
+	_, reasons := Of(trial)
+	said := 0
+	for _, why := range reasons {
+		if strings.HasSuffix(why.Says, "; "+want) {
+			said++
 		}
 	}
-	if flagged == 0 {
-		t.Error("no failure names a flag: what is tried here?")
+	if said != 2 {
+		t.Errorf("%+v", reasons)
 	}
-	for _, text := range texts {
-		if found := flagsIn(text); len(found) > 0 {
-			t.Errorf("%q in %q", found, text)
-		}
-	}
-	if got := InFileWords(failure.Describe(syscall.EMFILE)); got !=
-		"too many open files; raise the limit of open files (ulimit -n) or give the level fewer connections" {
-		t.Error(got)
-	}
-}
-
-// flagsIn are the flags that a text names, but that of ulimit.
-func flagsIn(text string) (all []string) {
-	for _, word := range strings.Fields(strings.ReplaceAll(text, "ulimit -n", "")) {
-		if strings.HasPrefix(strings.Trim(word, "(),;"), "-") {
-			all = append(all, word)
-		}
-	}
-	return all
 }
 
 // A reason of the generator's verdict is its fact, too, unless an older dyno measured.

@@ -13,11 +13,7 @@ func GeneratorReasons(t *lab.Trial) []string {
 	all, facts := make([]string, len(t.Result.Generator.Reasons)), t.Result.ReasonFacts()
 	for i, reason := range t.Result.Generator.Reasons {
 		all[i] = reason
-		if t.Arm == "" {
-			continue
-		}
-		all[i] = InFileWords(reason)
-		if facts == nil {
+		if t.Arm == "" || facts == nil {
 			continue
 		}
 		if advice := say.Advice(facts[i], setting.Key); advice != "" {

@@ -9,6 +9,7 @@ import (
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 	"dyno/internal/say"
+	"dyno/internal/setting"
 	"dyno/internal/stats"
 )
 
@@ -88,7 +89,7 @@ func selfDiffers(c lab.Comparison, at fact.Scope, before bool) fact.Fact {
 func Cautions(facts []fact.Fact) (all []string) {
 	for _, f := range facts {
 		if _, spoiled := f.Args.(fact.ServerSpoiled); !spoiled {
-			all = append(all, say.Sentence(f))
+			all = append(all, say.Text(f, setting.Key))
 		}
 	}
 	return all
@@ -104,7 +105,7 @@ func addFact(r *lab.Record, f fact.Fact) {
 			return
 		}
 	}
-	r.Facts, r.Cautions = append(r.Facts, f), append(r.Cautions, text)
+	r.Facts, r.Cautions = append(r.Facts, f), append(r.Cautions, say.Text(f, setting.Key))
 }
 
 // loadCautions are about rounds that were added, servers that queue, and the generator.

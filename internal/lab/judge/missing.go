@@ -39,6 +39,9 @@ func listedSlots(r *lab.Record) (all []lab.Slot) {
 	return all
 }
 
+// goOn is what runs trials that are missing.
+var goOn = []fact.Remedy{{Setting: "resume", Value: fact.Some}}
+
 // lossCautions names the cells of a finished experiment that lack trials or a profile of their own;
 // none if nothing is missing.
 func lossCautions(r *lab.Record) (all []fact.Fact) {
@@ -46,8 +49,8 @@ func lossCautions(r *lab.Record) (all []fact.Fact) {
 		return nil
 	}
 	if lacks := lackingTrials(r, listedSlots(r)); len(lacks) > 0 {
-		all = append(all, warn(fact.TrialsLost{Trials: len(lacks), Cells: countByCell(lacks)},
-			fact.Scope{}))
+		all = append(all, fact.Fact{Severity: fact.Warning, Remedies: goOn,
+			Args: fact.TrialsLost{Trials: len(lacks), Cells: countByCell(lacks)}})
 	}
 	var one []fact.CellTrials
 	for _, t := range r.Profiles {
@@ -56,7 +59,8 @@ func lossCautions(r *lab.Record) (all []fact.Fact) {
 		}
 	}
 	if len(one) > 0 {
-		all = append(all, warn(fact.ProfilesShared{Cells: one}, fact.Scope{}))
+		all = append(all, fact.Fact{Severity: fact.Warning, Remedies: goOn,
+			Args: fact.ProfilesShared{Cells: one}})
 	}
 	return all
 }

@@ -1,10 +1,11 @@
 package run
 
 import (
-	"errors"
 	"strings"
+	"syscall"
 	"testing"
 
+	"dyno/internal/engine/failure"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/server"
@@ -13,15 +14,13 @@ import (
 // A trial that measured nothing, and a session that fails, name no flags of dyno's. What a server says of itself stays as it
 // is.
 func TestFailuresAreInFileWords(t *testing.T) {
-	const advice = "raise the limit of open files (ulimit -n) or lower --connections"
-	const want = "raise the limit of open files (ulimit -n) or give the level fewer connections"
+	const want = "too many open files; raise the limit of open files (ulimit -n), or lower the level's connections"
 	r := new(result.Result)
-	r.Errors = []result.Error{{Phase: "connect", Kind: "no-file", Count: 1, Detail: "too many open files; " + advice}}
+	r.Errors = []result.Error{{Phase: "connect", Kind: "no-file", Count: 1, Detail: "too many open files",
+		Remedies: failure.Remedies(syscall.EMFILE)}}
 	var failed lab.Trial
-	for _, err := range []error{nothingCompleted(r), errors.New(advice)} {
-		if setFailure(&failed, "measure", err); !strings.HasSuffix(failed.Failure.Reason, want) {
-			t.Errorf("%q", failed.Failure.Reason)
-		}
+	if setFailure(&failed, "measure", nothingCompleted(r)); !strings.HasSuffix(failed.Failure.Reason, want) {
+		t.Errorf("%q", failed.Failure.Reason)
 	}
 	if got := failuresText(r); !strings.HasSuffix(got, want) {
 		t.Errorf("%q", got)

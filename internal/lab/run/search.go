@@ -13,7 +13,6 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
-	"dyno/internal/lab/grade"
 	"dyno/internal/result"
 	"dyno/internal/stats"
 )
@@ -59,7 +58,7 @@ func (r *running) searchRate(ctx context.Context, t *lab.Trial, l experiment.Lev
 		return nil, errors.New(found.Reason)
 	}
 	s := t.Search
-	s.End, s.Reason = string(found.End), grade.InFileWords(found.Reason)
+	s.End, s.Reason = string(found.End), found.Reason
 	for to, from := range map[*float64]*float64{&s.Certified: found.Certified, &s.Low: found.Low,
 		&s.High: found.High} {
 		if from != nil {

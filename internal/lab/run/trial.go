@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/say"
+	"dyno/internal/setting"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
@@ -278,7 +281,7 @@ func (r *running) verifyAnswer(ctx context.Context, p loadplan.Plan, body experi
 }
 
 func setFailure(t *lab.Trial, phase string, err error) {
-	t.Failure = &lab.Failure{Phase: phase, Reason: grade.InFileWords(err.Error())}
+	t.Failure = &lab.Failure{Phase: phase, Reason: say.Error(err, setting.Key)}
 	if f, is := errors.AsType[*server.Failure](err); is {
 		t.Failure.Process, t.Failure.Reason, t.Failure.Output = f.Process, f.Reason, f.Output
 	}
@@ -291,7 +294,8 @@ func nothingCompleted(r *result.Result) error {
 			strings.Join(result.StatusCodes(r.Status), ", "))
 	}
 	if len(r.Errors) > 0 {
-		return fmt.Errorf("no request completed: %s: %s", r.Errors[0].Phase, r.Errors[0].Detail)
+		return fact.Mended{Mend: r.Errors[0].Remedies, Err: fmt.Errorf("no request completed: %s: %s",
+			r.Errors[0].Phase, r.Errors[0].Detail)}
 	}
 	return errors.New("no request completed")
 }

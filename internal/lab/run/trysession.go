@@ -14,8 +14,8 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/lab"
-	"dyno/internal/lab/grade"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 )
 
 // A sessionError is why the session of a Hurl file failed with one user.
@@ -101,7 +101,7 @@ func failuresText(r *result.Result) string {
 	for _, e := range r.Errors {
 		switch {
 		case loadresult.Phase(e.Phase) != loadresult.Check:
-			others = append(others, grade.InFileWords(e.Detail))
+			others = append(others, e.Text(setting.Key))
 		case e.Kind == loadresult.Refused:
 			checks = append(checks, e.Detail)
 		default:

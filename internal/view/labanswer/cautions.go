@@ -417,7 +417,7 @@ func storedCautions(r *lab.Record, before []answer.Caution) (all []answer.Cautio
 // conditionOf is the caution of a fact about how an experiment or runs were measured.
 func conditionOf(f fact.Fact) answer.Caution {
 	return answer.Caution{Kind: answer.Conditions, Severity: answer.Doubt,
-		Says: format.PlainLine(say.Start(f))}
+		Says: format.PlainLine(say.Start(f)), Remedy: say.Advice(f, setting.Key)}
 }
 
 // isSaid reports whether cautions say a fact, with their reasons.

@@ -69,7 +69,8 @@ func recordOf(u *judge.Unpaired) *lab.Record {
 const singleWhy = "one run each"
 
 // comparedRemedy is what can be done about a generator that was at its limit.
-const comparedRemedy = "compare CPU per request (--watch), or give the generator more CPUs (-t)"
+const comparedRemedy = "compare CPU per request of a watched server, or give the generator more " +
+	"CPUs"
 
 // mostMeasures is how many measures the sentence about single runs names.
 const mostMeasures = 3
@@ -359,7 +360,7 @@ func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
 		return step(fmt.Sprintf("about %s more of each would decide %s too, if this estimate holds",
 			format.Plural(int64(more), "run"), of), "")
 	case !decided || a.Has(answer.Open):
-		return step("longer runs (-d), or more of them, narrow the intervals", "")
+		return step("longer runs, or more of them, narrow the intervals", "")
 	}
 	return step("nothing more is needed", "")
 }

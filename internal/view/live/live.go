@@ -20,8 +20,7 @@ import (
 // newErrors are the failures of an interval as a result has them.
 func newErrors(all []loadresult.Failure) (errors []result.Error) {
 	for _, f := range all {
-		errors = append(errors, result.Error{Phase: string(f.Phase), Kind: f.Kind, Address: f.Address,
-			Detail: f.Detail, Count: f.Count, Status: int(f.Status)})
+		errors = append(errors, result.NewError(f))
 	}
 	return errors
 }

@@ -168,7 +168,7 @@ func deadVerdict(r *result.Result) string {
 		why += ": " + format.PlainLine(r.Cause)
 	case len(r.Errors) > 0:
 		most := mostFrequent(r.Errors)
-		why += ": " + format.PlainLine(most.Phase) + ": " + errorLine(r, most)
+		why += ": " + format.PlainLine(most.Phase) + ": " + errorLine(r, most, r.Voice())
 	case r.Requests.Sent > 0:
 		why += fmt.Sprintf(": %s sent in %s", format.Plural(r.Requests.Sent, "request"),
 			format.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
@@ -309,7 +309,7 @@ func kindText(r *result.Result, e result.Error) string {
 	if e.Kind == "status" {
 		what = "status " + format.PlainLine(e.Detail)
 	} else if e.Detail != "" {
-		what = format.PlainLine(e.Phase) + ": " + detailText(r, e)
+		what = format.PlainLine(e.Phase) + ": " + detailText(r, e, r.Voice())
 	}
 	if e.Phase == "check" {
 		what = "check " + format.PlainLine(e.Kind) + ": " + format.PlainLine(e.Detail)
@@ -340,6 +340,9 @@ func briefUsage(u result.Usage) string {
 func warningRows(a answer.Answer, s format.Style) (all []document.Row) {
 	for _, c := range a.Cautions {
 		if c.Kind == answer.Warning {
+			if c.Remedy != "" {
+				c.Says += "; " + c.Remedy
+			}
 			all = append(all, document.Row{Name: "WARNING", Text: c.Says, Tone: format.Yellow})
 		}
 	}

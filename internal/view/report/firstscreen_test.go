@@ -50,7 +50,7 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 		has, lacks []string
 	}{
 		"starved": {starving(), []string{"verdict 332,014 requests/s on 8 connections, p99 462 µs; 3 of 8 connections got no answer in the whole window",
-			" next Look at the server's limits (workers, connections) and at its log; then repeat the run with as many connections as were answered (-c 5) generator",
+			" next Look at the server's limits (workers, connections) and at its log; then repeat the run with as many connections as were answered: give -c 5 generator",
 			"generator ok: the generator was not the limit, but this was not all of the load"}, []string{"SUSPECT", "- 3 of 8"}},
 		"gone": {gone(), []string{"verdict SERVER GONE from 3.47 s on (127.0.0.1:80 refused connections); 20,000 requests/s were offered",
 			" next Read in the server's log why it stopped, then repeat the run generator",

@@ -22,7 +22,7 @@ import (
 // NextLoad is the load that the next step after a run makes; ok is false if it makes none, or one
 // that a plan does not say all of.
 func NextLoad(r *result.Result) (p loadplan.Plan, ok bool) {
-	if _, next := nextStep(r, RunAnswer(r)); next != nil && r.Fleet == nil {
+	if _, next := nextStep(r, RunAnswer(r), r.Voice()); next != nil && r.Fleet == nil {
 		return *next, true
 	}
 	return loadplan.Plan{}, false
@@ -32,7 +32,7 @@ const saveErrors = "repeat it with --save-errors errors, a folder for failed req
 	"answers"
 
 // nextStep is one concrete step after a run, and the load that it makes; nil if it makes none.
-func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
+func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loadplan.Plan) {
 	p, ask := r.Plan, repeat.AskCommand(r.Plan)
 	step := func(says, command string) (answer.Step, *loadplan.Plan) {
 		return answer.Step{Says: says, Command: command}, nil
@@ -51,15 +51,15 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		return step("see where the answer stops: if curl waits for more as well, the server does not "+
 			"end it", ask)
 	case isSilent(r), onlyTimeouts(r):
-		return again(waitLonger(r, &p))
+		return again(waitLonger(r, &p, v))
 	case goneLead(r) != "", r.Answers() > 0 && wasGone(r):
 		return again("read in the server's log why it stopped, then repeat the run")
 	case r.Answers() == 0 && len(r.Status) == 0:
 		return step("check that the server runs and answers at this address", askFailed(r))
 	case starved(r) > 0:
-		return again(answeredOnly(r, &p))
-	case awayStep(r) != "":
-		return step(awayStep(r), "")
+		return again(answeredOnly(r, &p, v))
+	case awayStep(r, v) != "":
+		return step(awayStep(r, v), "")
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", ask)
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
@@ -72,19 +72,19 @@ func nextStep(r *result.Result, a answer.Answer) (answer.Step, *loadplan.Plan) {
 		p.Threads = r.Host.CPUs
 		return again("give the generator all CPUs")
 	case r.Generator.Bound() == result.Limit:
-		return step(limitStep(r))
-	case p.Replay > 0 && nextReplay(r, a) != "":
-		return step(nextReplay(r, a), "")
+		return step(limitStep(r, v))
+	case p.Replay > 0 && nextReplay(r, a, v) != "":
+		return step(nextReplay(r, a, v), "")
 	case r.Generator.NotJudged():
 		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
 		return again("measure for longer: ten seconds")
 	case hasDoubt(r, result.NeverSent) && canBeLower(r):
 		p.Rate = lowerRate(r.Rate.Completed)
-		return again(fmt.Sprintf("lower the rate below the %s/s that were completed, or give more "+
-			"connections (-c)", format.Digits3(r.Rate.Completed)))
+		return again(fmt.Sprintf("lower the rate below the %s/s that were completed, or %s",
+			format.Digits3(r.Rate.Completed), v("connections", fact.Higher)))
 	case hasDoubt(r, result.Unserved) && r.Model == result.ClosedLoop && r.Connections.Served > 0:
 		p.Connections = int(r.Connections.Served)
-		return again("give fewer connections, or a longer load with " + moreWarmup(r))
+		return again(v("connections", fact.Lower) + ", or " + v("warmup", moreWarmup(r)))
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
 		return again("repeat it: " + cmp.Or(generatorRemedy(a),
 			"when nothing else is at work on this machine"))
@@ -104,12 +104,12 @@ func askFailed(r *result.Result) string {
 
 // awayStep is what has redirects to other origins followed, where most failures are such; "" if
 // they are not, or if nothing has.
-func awayStep(r *result.Result) string {
+func awayStep(r *result.Result, v say.Voice) string {
 	f, away, found := fact.Find[fact.RedirectsAway](r.Facts)
 	if !found || 2*away.Count < r.Requests.Errors || r.FailedShare() < result.FailingShare {
 		return ""
 	}
-	return say.Advice(f, r.Voice())
+	return say.Advice(f, v)
 }
 
 // canHaveThreads reports whether a generator that was the limit could have had more threads. Of an
@@ -123,11 +123,11 @@ func canHaveThreads(r *result.Result) bool {
 }
 
 // limitStep is the next step after a run whose generator was the limit and has no more threads.
-func limitStep(r *result.Result) (says, command string) {
+func limitStep(r *result.Result, v say.Voice) (says, command string) {
 	facts := limits(r)
 	_, busy, _ := fact.Find[fact.Busy](facts)
 	if len(facts) > 0 && (busy.AtQuota || r.Generator.Threads < r.Host.CPUs) {
-		return say.Advice(facts[0], r.Voice()) + ", then repeat the run", ""
+		return say.Advice(facts[0], v) + ", then repeat the run", ""
 	}
 	return "load from several machines, or compare CPU per request in an experiment",
 		"dyno help fleet up"
@@ -178,7 +178,7 @@ func noServer(r *result.Result) (none fact.NoServer) {
 }
 
 // answeredOnly gives a plan only as many connections as were answered, if these can be told.
-func answeredOnly(r *result.Result, p *loadplan.Plan) string {
+func answeredOnly(r *result.Result, p *loadplan.Plan, v say.Voice) string {
 	const look = "look at the server's limits (workers, connections) and at its log"
 	none := noServer(r)
 	n := none.Of - starved(r)
@@ -186,8 +186,8 @@ func answeredOnly(r *result.Result, p *loadplan.Plan) string {
 		return look + ", then repeat the run"
 	}
 	p.Connections = int(n)
-	return fmt.Sprintf("%s; then repeat the run with as many connections as were answered (-c %d)",
-		look, n)
+	return fmt.Sprintf("%s; then repeat the run with as many connections as were answered: %s", look,
+		v("connections", fmt.Sprint(n)))
 }
 
 // stepAfterGood is the next step after a run whose numbers can be relied on.
@@ -232,10 +232,10 @@ func sentencesWith(r *result.Result, p loadplan.Plan) Sentences {
 }
 
 // waitLonger gives a plan, whose load had no answer in time, more time.
-func waitLonger(r *result.Result, p *loadplan.Plan) string {
+func waitLonger(r *result.Result, p *loadplan.Plan, v say.Voice) string {
 	more := "measure for longer"
 	if onlyTimeouts(r) {
-		more, p.Timeout = "give a longer --timeout", 10*p.Timeout
+		more, p.Timeout = v("timeout", fact.Higher), 10*p.Timeout
 	} else {
 		p.Duration = max(10*p.Duration, loadplan.Seconds(10*time.Second))
 	}
@@ -258,12 +258,12 @@ func has[T fact.Args](r *result.Result) bool {
 }
 
 // nextReplay is what to do after a replay that has to be another one; "" if it has not.
-func nextReplay(r *result.Result, a answer.Answer) string {
+func nextReplay(r *result.Result, a answer.Answer, v say.Voice) string {
 	switch {
 	case r.Generator.NotJudged():
 		return "measure for longer: replay more of the log"
 	case hasDoubt(r, result.NeverSent) && !r.WasGone():
-		return r.Voice()("rate", fact.Lower) + ", or give more connections (-c)"
+		return r.Voice()("rate", fact.Lower) + ", or " + v("connections", fact.Higher)
 	case MissedObjectives(upperLimits(r)) != "" && r.Generator.Verdict == result.OK &&
 		!a.Has(answer.Disturbed):
 		return r.Voice()("rate", fact.Lower) + " until the objective is met"
@@ -271,12 +271,12 @@ func nextReplay(r *result.Result, a answer.Answer) string {
 	return ""
 }
 
-// moreWarmup is the setting that lets connections begin before the window.
+// moreWarmup is what to do with the warm-up, so that connections begin before the window.
 func moreWarmup(r *result.Result) string {
 	if r.Plan.Warmup > 0 {
-		return "a longer --warmup"
+		return fact.Higher
 	}
-	return "--warmup"
+	return fact.Some
 }
 
 // hasDoubt reports whether a check has a doubt.

@@ -27,7 +27,7 @@ func reasonsBut(r *result.Result, without func(result.Doubt) bool) []string {
 				continue
 			}
 		}
-		if remedy := remedyOf(r, i); remedy != "" {
+		if remedy := remedyOf(r, i, r.Voice()); remedy != "" {
 			reason += "; " + remedy
 		}
 		all = append(all, reason)
@@ -59,12 +59,12 @@ func reasonOrder(r *result.Result) []int {
 }
 
 // remedyOf is what can be done about a reason of the generator's verdict; "" if nothing is known.
-func remedyOf(r *result.Result, reason int) string {
+func remedyOf(r *result.Result, reason int, v say.Voice) string {
 	facts := r.ReasonFacts()
 	if facts == nil {
 		return ""
 	}
-	return say.Advice(facts[reason], r.Voice())
+	return say.Advice(facts[reason], v)
 }
 
 // GeneratorWord is the generator's verdict on itself in a word or two.

@@ -39,7 +39,7 @@ func TestNextStepOfAReplay(t *testing.T) {
 		args  fact.Args
 		next  string
 	}{
-		{result.NeverSent, result.OtherLoad, fact.NeverSent{Percent: 10}, speed + ", or give more connections (-c)"},
+		{result.NeverSent, result.OtherLoad, fact.NeverSent{Percent: 10}, speed + ", or raise -c"},
 		{result.TooShort, result.Short, fact.TooShort{Answers: 5}, "measure for longer: replay more of the log"},
 	} {
 		r := reporttest.Late()
@@ -48,7 +48,7 @@ func TestNextStepOfAReplay(t *testing.T) {
 		if test.kind == result.Short {
 			r.Generator.Verdict = result.OK
 		}
-		next, _ := nextStep(r, RunAnswer(r))
+		next, _ := nextStep(r, RunAnswer(r), r.Voice())
 		if next.Says != test.next {
 			t.Errorf("%s of a replay: the next step is %q", test.cause, next.Says)
 		}
@@ -57,7 +57,7 @@ func TestNextStepOfAReplay(t *testing.T) {
 	r.Generator.Verdict, r.Generator.Reasons = result.OK, nil
 	r.Plan.Replay, r.Plan.Rate = loadplan.Seconds(10e9), 0
 	r.Objectives = []result.Outcome{{Expr: "p99<1us"}}
-	next, _ := nextStep(r, RunAnswer(r))
+	next, _ := nextStep(r, RunAnswer(r), r.Voice())
 	if next.Says != speed+" until the objective is met" || next.Command != "" {
 		t.Errorf("after a missed objective: %q", next.Says) // dyno find refuses times
 	}

@@ -18,9 +18,12 @@ import (
 )
 
 // RunAnswer is what the report of a run says first: the server's part, then the generator's.
-func RunAnswer(r *result.Result) answer.Answer {
-	a := answer.Answer{Sentence: serverSentence(r), Conditions: runConditions(r),
-		Cautions: runCautions(r), Numbers: runNumbers(r)}
+func RunAnswer(r *result.Result) answer.Answer { return RunAnswerIn(r, r.Voice()) }
+
+// RunAnswerIn is RunAnswer in another voice than that of a command line.
+func RunAnswerIn(r *result.Result, v say.Voice) answer.Answer {
+	a := answer.Answer{Sentence: serverSentence(r, v), Conditions: runConditions(r),
+		Cautions: runCautions(r, v), Numbers: runNumbers(r)}
 	if clause := generatorClause(r); clause != "" {
 		a.Sentence += "; " + clause
 	}
@@ -29,7 +32,7 @@ func RunAnswer(r *result.Result) answer.Answer {
 		a.Cautions[0].Says += "; nothing else speaks against it, and " + notTheLimit
 	}
 	a.Judge(notTheLimit)
-	a.Next, _ = nextStep(r, a)
+	a.Next, _ = nextStep(r, a, v)
 	a.SayOnce()
 	return a
 }
@@ -46,17 +49,17 @@ const (
 )
 
 // serverSentence is what the server did.
-func serverSentence(r *result.Result) string {
+func serverSentence(r *result.Result, v say.Voice) string {
 	if r.Answers() == 0 {
 		why := r.Cause
 		if why == "" && len(r.Errors) > 0 {
-			why = detailText(r, r.Errors[0])
+			why = detailText(r, r.Errors[0], v)
 		}
 		return strings.TrimSuffix("Nothing was answered: "+format.PlainLine(why), ": ")
 	}
 	s := heldText(r)
 	if share := r.FailedShare(); share >= result.FailingShare {
-		s = fmt.Sprintf("%s of the requests failed%s", format.Percentage(share, 2), firstError(r))
+		s = fmt.Sprintf("%s of the requests failed%s", format.Percentage(share, 2), firstError(r, v))
 		if r.Latency != nil && r.Latency.Count > 0 {
 			s += "; the others: " + tailText(r.Latency)
 		}
@@ -267,12 +270,12 @@ func requestErrors(r *result.Result) (all []result.Error) {
 }
 
 // firstError is the most frequent error of requests, with the beginning of its first answer.
-func firstError(r *result.Result) string {
+func firstError(r *result.Result, v say.Voice) string {
 	all := requestErrors(r)
 	if len(all) == 0 {
 		return ""
 	}
-	return ": " + errorLine(r, mostFrequent(all))
+	return ": " + errorLine(r, mostFrequent(all), v)
 }
 
 // mostFrequent is the most frequent of errors; the first of those that are as frequent. It is one
@@ -303,16 +306,16 @@ func runNumbers(r *result.Result) (all []answer.Number) {
 }
 
 // detailText is what an error says, and where it was unless it was at the server.
-func detailText(r *result.Result, e result.Error) string {
+func detailText(r *result.Result, e result.Error, v say.Voice) string {
 	if r.Plan.OriginAt(e.Address) >= 0 {
-		return format.PlainLine(e.Address) + ": " + format.PlainLine(e.Detail)
+		return format.PlainLine(e.Address) + ": " + format.PlainLine(e.Text(v))
 	}
-	return format.PlainLine(e.Detail)
+	return format.PlainLine(e.Text(v))
 }
 
 // errorLine is a kind of error in a line.
-func errorLine(r *result.Result, e result.Error) string {
-	s := fmt.Sprintf("%s (%s)", detailText(r, e), timesText(e.Count))
+func errorLine(r *result.Result, e result.Error, v say.Voice) string {
+	s := fmt.Sprintf("%s (%s)", detailText(r, e, v), timesText(e.Count))
 	if e.Sample != "" {
 		s += ", first answer: " + format.Clip(format.PlainLine(e.Sample), 120)
 	}

@@ -341,7 +341,7 @@ func TestTooMuchIsRepeatedWithLess(t *testing.T) {
 		r                     *result.Result
 		sentence, says, flags string
 	}{
-		{crowded, "requests/s on only 2,710 of 5,000 connections", "give fewer connections", "-c 2710 "},
+		{crowded, "requests/s on only 2,710 of 5,000 connections", "lower -c, or give --warmup", "-c 2710 "},
 		{fast, "were offered and 13,215 completed", "lower the rate below the 13,215/s that were completed", "-R 11000 "},
 	} {
 		a := RunAnswer(c.r)
@@ -363,11 +363,11 @@ func TestVerdictBeginsWithTheCause(t *testing.T) {
 	if got := deadVerdict(r); got != want {
 		t.Errorf("%q", got)
 	}
-	if got := firstError(r); !strings.HasPrefix(got, ": the response header") {
+	if got := firstError(r, r.Voice()); !strings.HasPrefix(got, ": the response header") {
 		t.Errorf("%q", got)
 	}
 	r.Errors = r.Errors[:1]
-	if got := firstError(r); !strings.HasPrefix(got, ": the connection was lost") {
+	if got := firstError(r, r.Voice()); !strings.HasPrefix(got, ": the connection was lost") {
 		t.Errorf("%q", got)
 	}
 }
@@ -389,7 +389,7 @@ func TestVerdictOfOutage(t *testing.T) {
 		r.Window.MeasuredS, r.Window.OutageS = 10, c.out
 		r.Rate = result.Rate{Completed: c.rate, Sent: 200, Offered: &offered}
 		r.Requests = result.Requests{Due: &due, Waiting: &none, Late: &none, Sent: due, Completed: due}
-		for _, said := range []string{serverVerdict(r), serverSentence(r)} {
+		for _, said := range []string{serverVerdict(r), serverSentence(r, r.Voice())} {
 			gone := strings.HasSuffix(said, "; for 5.00 s of 10.0 s no connection could be opened")
 			if !strings.HasPrefix(said, c.want) || strings.Contains(said, c.lack) || gone != (c.out == 5) {
 				t.Errorf("%s: %q", name, said)

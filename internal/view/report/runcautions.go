@@ -2,12 +2,10 @@ package report
 
 import (
 	"fmt"
-	"slices"
 
 	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/say"
-	"dyno/internal/setting"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
@@ -16,7 +14,7 @@ import (
 const mostErrors = 3
 
 // runCautions are all that speak against the numbers of a run, each once.
-func runCautions(r *result.Result) (all []answer.Caution) {
+func runCautions(r *result.Result, v say.Voice) (all []answer.Caution) {
 	for _, o := range r.Objectives {
 		c := answer.Caution{Kind: answer.Objectives, Severity: answer.Bad, Says: objectiveText(o)}
 		if o.IsUndecided() {
@@ -41,10 +39,10 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 		}
 		errors := requestErrors(r)
 		for _, e := range errors[:min(len(errors), mostErrors)] {
-			c.Reasons = append(c.Reasons, errorLine(r, e))
+			c.Reasons = append(c.Reasons, errorLine(r, e, v))
 		}
 		if with := r.Plan.StatusSetting(); with != "" && len(r.Status) > 0 {
-			c.Remedy = setting.Flag(with, fact.Some)
+			c.Remedy = v(with, fact.Some)
 		}
 		all = append(all, c)
 	}
@@ -63,7 +61,7 @@ func runCautions(r *result.Result) (all []answer.Caution) {
 		all = append(all, answer.Caution{Kind: answer.Incomplete, Severity: answer.Doubt,
 			Says: "Only a part of what was planned was measured: " + format.PlainLine(why)})
 	}
-	all = append(append(all, generatorCautions(r)...), warningCautions(r)...)
+	all = append(append(all, generatorCautions(r, v)...), warningCautions(r, v)...)
 	if r.Answers() > 0 {
 		all = append(all, answer.Caution{Kind: answer.OneRun, Severity: answer.Note,
 			Says: "One run: how much the next one would differ is not known"})
@@ -79,7 +77,7 @@ func haveFailed(r *result.Result) bool {
 }
 
 // generatorCautions are the generator's doubts about itself, with what can be done about each.
-func generatorCautions(r *result.Result) (all []answer.Caution) {
+func generatorCautions(r *result.Result, v say.Voice) (all []answer.Caution) {
 	g := r.Generator
 	for i, reason := range g.Reasons {
 		c := answer.Caution{Kind: answer.Generator, Severity: answer.Doubt,
@@ -89,7 +87,7 @@ func generatorCautions(r *result.Result) (all []answer.Caution) {
 		}
 		if i < len(g.Doubts) {
 			d := g.Doubts[i]
-			c.Severity, c.Remedy = doubtSeverity(d), remedyOf(r, i)
+			c.Severity, c.Remedy = doubtSeverity(d), remedyOf(r, i, v)
 			c.Kind = doubtKind(d)
 		}
 		if r.Answers() == 0 {
@@ -132,33 +130,30 @@ func doubtKind(d result.Doubt) string {
 }
 
 // warningCautions are the warnings that no other caution says.
-func warningCautions(r *result.Result) (all []answer.Caution) {
-	said := saidByOthers(r)
-	for _, text := range r.Warnings {
-		if slices.Contains(said, text) {
-			continue
+func warningCautions(r *result.Result, v say.Voice) (all []answer.Caution) {
+	facts := r.WarningFacts()
+	for i, text := range r.Warnings {
+		c := answer.Caution{Kind: answer.Warning, Severity: answer.Doubt, Says: text}
+		if facts != nil {
+			if isSaidElsewhere(r, facts[i]) {
+				continue
+			}
+			c.Says, c.Remedy = say.Sentence(facts[i]), format.PlainLine(say.Advice(facts[i], v))
 		}
-		all = append(all, answer.Caution{Kind: answer.Warning, Severity: answer.Doubt,
-			Says: sentenceStart(orUnknown(format.PlainLine(text)))})
+		c.Says = sentenceStart(orUnknown(format.PlainLine(c.Says)))
+		all = append(all, c)
 	}
 	return all
 }
 
-// saidByOthers are the warnings about failed requests if there is a caution about these, and that
-// about requests that were not sent in time, if that is a doubt.
-func saidByOthers(r *result.Result) (all []string) {
-	failing := r.FailedShare() >= result.FailingShare
-	for _, f := range r.Facts {
-		said := false
-		switch f.Args.(type) {
-		case fact.ErrorAnswers, fact.RequestsFailed:
-			said = failing
-		case fact.NotInTime:
-			said = hasDoubt(r, result.NeverSent)
-		}
-		if said {
-			all = append(all, say.Text(f, r.Voice()))
-		}
+// isSaidElsewhere reports whether a warning about failed requests has a caution about these, or one
+// about requests that were not sent in time is a doubt.
+func isSaidElsewhere(r *result.Result, f fact.Fact) bool {
+	switch f.Args.(type) {
+	case fact.ErrorAnswers, fact.RequestsFailed:
+		return r.FailedShare() >= result.FailingShare
+	case fact.NotInTime:
+		return hasDoubt(r, result.NeverSent)
 	}
-	return all
+	return false
 }

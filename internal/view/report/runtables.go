@@ -127,7 +127,7 @@ func errorTable(r *result.Result) format.Table {
 	}
 	for _, e := range r.Errors {
 		row := []string{format.Count(e.Count), format.PlainLine(e.Phase), format.PlainLine(e.Kind),
-			format.PlainLine(e.Address), format.PlainLine(e.Detail)}
+			format.PlainLine(e.Address), format.PlainLine(e.Text(r.Voice()))}
 		if sampled {
 			row = append(row, format.Clip(format.PlainLine(e.Sample), 60))
 		}

@@ -19,6 +19,8 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/say"
+	"dyno/internal/setting"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
@@ -300,7 +302,8 @@ func (s *Screen) failureRows(lines int) (all []row) {
 			kind = format.PlainLine(string(f.Phase)) + " " + kind
 		}
 		text := fmt.Sprintf("%s × %s %s: %s", format.Count(f.Count), kind,
-			format.PlainLine(f.Address), format.PlainLine(f.Detail))
+			format.PlainLine(f.Address),
+			format.PlainLine(say.WithAdvice(f.Detail, f.Remedies, setting.VoiceOf(&s.plan))))
 		if rest := len(known) - lines; rest > 0 && i == lines-1 {
 			text = fmt.Sprintf("(%s more) ", format.Plural(int64(rest), "kind")) + text
 		}

@@ -5,6 +5,7 @@ import (
 
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
+	"dyno/internal/setting"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
@@ -26,9 +27,8 @@ func withSummary(a answer.Answer, command string) answered {
 // answeredRun is what the report of a result says first, in the words of the form. id is what the
 // result is called here.
 func (s *Server) answeredRun(r *result.Result, id string) answered {
-	a := report.RunAnswer(r)
-	shown := withSummary(a, report.RunSentences(r).Command) // which is for elsewhere
-	shown.Answer = s.inFormWords(a)
+	shown := withSummary(report.RunAnswer(r), report.RunSentences(r).Command) // which is for elsewhere
+	shown.Answer = report.RunAnswerIn(r, setting.Label)
 	shown.Next.Form = s.nextForm(r, id)
 	return shown
 }

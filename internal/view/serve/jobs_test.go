@@ -16,7 +16,9 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/view/page/pagetest"
 )
 
@@ -45,7 +47,9 @@ func storeRun(t *testing.T, home string, minute int, port uint16, latency time.D
 	}
 	if r.Generator.BusyPercent = 100 * busy; busy > 0.9 {
 		r.Generator.Verdict = result.ClientBound
-		r.Generator.Reasons = []string{"the generator was busy 98 % of the time: this is its limit, not (only) the server's; add threads (-t)"}
+		f := fact.Fact{Severity: fact.Error, Args: fact.Busy{Percent: 98}, Remedies: []fact.Remedy{{Setting: "threads", Value: fact.Higher}}}
+		r.Generator.Reasons, r.Facts = []string{say.Sentence(f)}, []fact.Fact{f}
+		r.Generator.Doubts = []result.Doubt{{Cause: result.Busy, Kind: result.Limit, Verdict: result.ClientBound}}
 	}
 	if _, err := dynohome.Save(home, r); err != nil {
 		t.Fatal(err)

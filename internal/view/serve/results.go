@@ -262,7 +262,6 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 		command += " " + g.Name
 	}
 	c := compared{withSummary(a, command), command, parts, markdown.String(), repeatPath(u)}
-	c.Answer.Answer = s.inFormWords(a)
 	if strings.HasPrefix(a.Next.Command, "dyno vs ") {
 		c.Answer.Next.Form, c.Repeat = c.Repeat, ""
 	}

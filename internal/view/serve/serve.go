@@ -14,7 +14,7 @@
 //	    history        history.go   what is stored, as series with their changes
 //	    load           load.go      the load that runs: begin, stop
 //	    form           form.go      its form: read, checked, filled as a load was
-//	      words        formwords.go its labels, in answers in the place of flags
+//	      next         nextform.go  is filled in for the next step
 //	      policy       policy.go    where a form may send a load
 //	    labs           labs.go      folders of experiments, polled once a second
 //	      conduct      conduct.go   the experiment that runs: which may, begin, stop, resume

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 func (c *codec) Decode(in []byte, eof bool) (n int, ev proto.Event) {
@@ -108,15 +109,18 @@ func (c *codec) misplacedFrame(size int, kind, flags byte, id uint32) *proto.Fau
 
 // foreignProtocol is the fault of a peer that does not speak HTTP/2.
 func foreignProtocol(b []byte) *proto.Fault {
-	hint := ""
+	hint, mend := "", []fact.Remedy(nil)
 	switch {
 	case b[0] == 0x15 || b[0] == 0x16:
 		hint = "; is this an https:// server?"
 	case b[0] == 'H':
-		hint = "; is this an HTTP/1.1 server? use http:// or --http 1.1"
+		hint = "; is this an HTTP/1.1 server?"
+		mend = []fact.Remedy{{Setting: "url", Value: "http://"}, giveHTTP1}
 	}
-	return newFault(proto.FaultGarbage, "not HTTP/2: the server began with %q%s",
+	f := newFault(proto.FaultGarbage, "not HTTP/2: the server began with %q%s",
 		b[:min(len(b), 40)], hint)
+	f.Mend = mend
+	return f
 }
 
 func (c *codec) handleFrame(kind, flags byte, id uint32, p []byte) proto.Event {

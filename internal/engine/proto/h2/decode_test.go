@@ -2,12 +2,14 @@ package h2
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h2/conform"
 	"dyno/internal/engine/proto/prototest"
+	"dyno/internal/fact"
 )
 
 func newTestCodec(t testing.TB, o Options, reqs ...proto.Request) *codec {
@@ -331,10 +333,9 @@ func TestFaults(t *testing.T) {
 			"after 3 bytes of body",
 		fr(frameGoAway, 0, 0, u32(9), u32(11), "slow"): "ended by the server: GOAWAY, " +
 			`ENHANCE_YOUR_CALM: "slow"`,
-		fr(frameGoAway, 0, 0, u32(9), u32(99)): "ended by the server: GOAWAY, error code 99",
-		fr(frameReset, 0, 1, u32(13)): "the server reset the stream (RST_STREAM, http-1-1-required);" +
-			" use --http 1.1",
-		head(1, "a: b"): "malformed response: it has no :status",
+		fr(frameGoAway, 0, 0, u32(9), u32(99)):                      "ended by the server: GOAWAY, error code 99",
+		fr(frameReset, 0, 1, u32(13)):                               "the server reset the stream (RST_STREAM, http-1-1-required) [{http 1.1}]",
+		head(1, "a: b"):                                             "malformed response: it has no :status",
 		fr(frameHeaders, flagEndHeaders, 1, "\xff\x20"):             "the header of stream 1 cannot be decompressed: an index is beyond the table's end",
 		head(1, ":status: 200", "content-length: 7") + data(1, "x"): "the stream ended after 1 of 7 bytes of body",
 	} {
@@ -348,9 +349,17 @@ func TestFaults(t *testing.T) {
 				first = ev.Err
 			}
 		}
-		if first == nil || first.Error() != want {
-			t.Errorf("%q: got %q, want %q", speech, first, want)
+		said := fmt.Sprint(first)
+		if mend := fact.RemediesOf(first); mend != nil {
+			said += fmt.Sprint(" ", mend)
 		}
+		if said != want {
+			t.Errorf("%q: got %q, want %q", speech, said, want)
+		}
+	}
+	const want = `not HTTP/2: the server began with "HTTP/1.1 400 "; is this an HTTP/1.1 server? [{url http://} {http 1.1}]`
+	if f := foreignProtocol([]byte("HTTP/1.1 400 ")); fmt.Sprint(f, " ", f.Mend) != want {
+		t.Error(f, f.Mend)
 	}
 }
 

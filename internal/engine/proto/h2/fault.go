@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 // codes are HTTP/2's error codes, in the form of kinds of faults.
@@ -45,6 +46,9 @@ func codeName(code uint32) string {
 	return "unknown"
 }
 
+// giveHTTP1 is what to do about a server that wants HTTP/1.1, or has no other.
+var giveHTTP1 = fact.Remedy{Setting: "http", Value: "1.1"}
+
 // resetFaults are the faults of a server's RST_STREAM, by its code. They are made in advance,
 // because a server under load may send one for every request.
 var resetFaults = newResetFaults()
@@ -52,12 +56,11 @@ var resetFaults = newResetFaults()
 func newResetFaults() (faults [len(codes) + 1]*proto.Fault) {
 	for i := range faults {
 		name := codeName(uint32(i))
-		mend := ""
-		if i == http11Required {
-			mend = "; use --http 1.1"
-		}
 		faults[i] = &proto.Fault{Kind: proto.FaultReset + name,
-			Detail: fmt.Sprintf("the server reset the stream (RST_STREAM, %s)%s", name, mend)}
+			Detail: fmt.Sprintf("the server reset the stream (RST_STREAM, %s)", name)}
+		if i == http11Required {
+			faults[i].Mend = []fact.Remedy{giveHTTP1}
+		}
 	}
 	return faults
 }
@@ -73,7 +76,7 @@ func goneFault(code uint32, debug []byte) *proto.Fault {
 		f.Detail += fmt.Sprintf(": %q", debug[:min(len(debug), 80)])
 	}
 	if code == http11Required {
-		f.Detail += "; use --http 1.1"
+		f.Mend = []fact.Remedy{giveHTTP1}
 	}
 	return f
 }

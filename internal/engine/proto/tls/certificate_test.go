@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
+	"fmt"
 	"math/big"
 	"net"
 	"regexp"
@@ -90,35 +91,32 @@ func TestCertificates(t *testing.T) {
 	leaf := x(root, func(c *x509.Certificate) { c.Subject = named("Leaf") })
 	for name, tc := range map[string]struct {
 		shown tls.Certificate
-		want  string // after "certificate"; "" if it is accepted
+		want  string // after "certificate", with what would change it; "" if it is accepted
 	}{
 		"good": {chain(leaf), ""},
 		"expired": {chain(x(root, func(c *x509.Certificate) { c.NotAfter = oldDays })),
-			" of x, *.x expired on 2002-02-03T04:05:06Z, and here it is NOW; use --insecure, or check " +
-				"the clock"},
+			" of x, *.x expired on 2002-02-03T04:05:06Z, and here it is NOW [{insecure some} {clock other}]"},
 		"not yet valid": {chain(x(root, func(c *x509.Certificate) {
 			c.NotBefore, c.NotAfter = farAhead, farAhead.Add(time.Hour)
-		})), " of x, *.x is not valid before 2101-02-03T04:05:06Z, and here it is NOW; use --insecure, " +
-			"or check the clock"},
+		})), " of x, *.x is not valid before 2101-02-03T04:05:06Z, and here it is NOW [{insecure some} {clock other}]"},
 		"expired issuer": {chain(x(expired, nil), expired),
-			" of CN=Old expired on 2002-02-03T04:05:06Z, and here it is NOW; use --insecure, or check " +
-				"the clock"},
+			" of CN=Old expired on 2002-02-03T04:05:06Z, and here it is NOW [{insecure some} {clock other}]"},
 		"wrong name": {chain(x(root, func(c *x509.Certificate) {
 			c.DNSNames, c.IPAddresses = []string{"a.y", "b.y"}, []net.IP{{127, 0, 0, 2}}
-		})), " is valid for a.y, b.y, 127.0.0.2, not for x; use --sni or --insecure"},
+		})), " is valid for a.y, b.y, 127.0.0.2, not for x [{sni some} {insecure some}]"},
 		"no name": {chain(x(root, func(c *x509.Certificate) { c.DNSNames, c.Subject = nil, named("x") })),
-			" is valid for no name at all, not for x; use --sni or --insecure"},
+			" is valid for no name at all, not for x [{sni some} {insecure some}]"},
 		"unknown issuer": {chain(x(stranger, nil)),
-			" is signed by CN=Stranger, which is not trusted here; use --cacert or --insecure"},
+			" is signed by CN=Stranger, which is not trusted here [{cacert some} {insecure some}]"},
 		"self-signed": {chain(x(nil, nil)),
-			" is signed by itself, which is not trusted here; use --cacert or --insecure"},
+			" is signed by itself, which is not trusted here [{cacert some} {insecure some}]"},
 		"for clients": {chain(x(root, func(c *x509.Certificate) {
 			c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageCodeSigning}
-		})), " of x, *.x is not for servers, but for clientAuth, codeSigning; use --insecure"},
+		})), " of x, *.x is not for servers, but for clientAuth, codeSigning [{insecure some}]"},
 		"by an issuer for clients": {chain(x(clients, func(c *x509.Certificate) { c.ExtKeyUsage = nil }),
-			clients), " of x, *.x is not for servers: who signed it may not sign such; use --insecure"},
+			clients), " of x, *.x is not for servers: who signed it may not sign such [{insecure some}]"},
 		"signed by no authority": {chain(x(leaf, nil), leaf),
-			" is signed by CN=Leaf, which is not trusted here; use --cacert or --insecure"},
+			" is signed by CN=Leaf, which is not trusted here [{cacert some} {insecure some}]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			addr := serve(t, &tls.Config{Certificates: []tls.Certificate{tc.shown}})
@@ -136,7 +134,7 @@ func TestCertificates(t *testing.T) {
 				t.Fatalf("%+v", s)
 			}
 			now := regexp.MustCompile(`here it is \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-			if got := now.ReplaceAllString(f.Detail, "here it is NOW"); got != "certificate"+tc.want {
+			if got := now.ReplaceAllString(f.Detail+fmt.Sprint(" ", f.Mend), "here it is NOW"); got != "certificate"+tc.want {
 				t.Errorf("got  %s\nwant certificate%s", got, tc.want)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 // faultClosed wraps no cause: the connection just ended.
@@ -32,8 +33,8 @@ func handshakeFault(err error) *proto.Fault {
 			"the server does not speak TLS: it began with %q; is this an http:// server?",
 			record.RecordHeader[:])}
 	case errors.As(err, &verify):
-		return &proto.Fault{Kind: proto.FaultCertificate, Err: err,
-			Detail: certificateProblem(verify.Err)}
+		detail, mend := certificateProblem(verify.Err)
+		return &proto.Fault{Kind: proto.FaultCertificate, Err: err, Detail: detail, Mend: mend}
 	}
 	if f := alertText(err); f != nil {
 		return f
@@ -55,25 +56,37 @@ func recordFault(err error) *proto.Fault {
 		Detail: "bad TLS record: " + strings.TrimPrefix(err.Error(), "tls: ")}
 }
 
+// Remedies for a certificate that is not accepted.
+var (
+	insecure = fact.Remedy{Setting: "insecure", Value: fact.Some}
+	anyName  = fact.Remedy{Setting: "sni", Value: fact.Some}
+	trusted  = fact.Remedy{Setting: "cacert", Value: fact.Some}
+	setClock = fact.Remedy{Setting: "clock", Value: fact.Other}
+)
+
 // certificateProblem describes what is wrong: the name, authority, date or use.
-func certificateProblem(err error) string {
+func certificateProblem(err error) (detail string, mend []fact.Remedy) {
 	var host x509.HostnameError
 	var unknown x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &host):
-		return fmt.Sprintf("certificate is valid for %s, not for %s; use --sni or --insecure",
-			namesOf(host.Certificate), host.Host)
+		return fmt.Sprintf("certificate is valid for %s, not for %s", namesOf(host.Certificate),
+			host.Host), []fact.Remedy{anyName, insecure}
 	case errors.As(err, &unknown) && unknown.Cert != nil:
-		return fmt.Sprintf("certificate is signed by %s, which is not trusted here; "+
-			"use --cacert or --insecure", issuerName(unknown.Cert))
+		return fmt.Sprintf("certificate is signed by %s, which is not trusted here",
+			issuerName(unknown.Cert)), []fact.Remedy{trusted, insecure}
 	case errors.As(err, &invalid) && invalid.Cert != nil:
 		if wrong := invalidReason(invalid); wrong != "" {
-			return fmt.Sprintf("certificate of %s %s", subjectName(invalid.Cert), wrong)
+			mend = []fact.Remedy{insecure}
+			if invalid.Reason == x509.Expired {
+				mend = append(mend, setClock)
+			}
+			return fmt.Sprintf("certificate of %s %s", subjectName(invalid.Cert), wrong), mend
 		}
 	}
-	return "certificate not accepted: " + strings.TrimPrefix(err.Error(), "x509: ") +
-		"; use --insecure to do without"
+	return "certificate not accepted: " + strings.TrimPrefix(err.Error(), "x509: "),
+		[]fact.Remedy{insecure}
 }
 
 // invalidReason describes the wrong date or use of a certificate; "" for rare reasons.
@@ -81,16 +94,15 @@ func invalidReason(err x509.CertificateInvalidError) string {
 	c, now := err.Cert, time.Now()
 	switch {
 	case err.Reason == x509.Expired && now.Before(c.NotBefore):
-		return fmt.Sprintf("is not valid before %s, and here it is %s; use --insecure, or check "+
-			"the clock", formatDate(c.NotBefore), formatDate(now))
+		return fmt.Sprintf("is not valid before %s, and here it is %s", formatDate(c.NotBefore),
+			formatDate(now))
 	case err.Reason == x509.Expired:
-		return fmt.Sprintf("expired on %s, and here it is %s; use --insecure, or check the clock",
-			formatDate(c.NotAfter), formatDate(now))
+		return fmt.Sprintf("expired on %s, and here it is %s", formatDate(c.NotAfter), formatDate(now))
 	case err.Reason == x509.IncompatibleUsage:
 		if len(c.ExtKeyUsage)+len(c.UnknownExtKeyUsage) == 0 {
-			return "is not for servers: who signed it may not sign such; use --insecure"
+			return "is not for servers: who signed it may not sign such"
 		}
-		return fmt.Sprintf("is not for servers, but for %s; use --insecure", usagesOf(c))
+		return "is not for servers, but for " + usagesOf(c)
 	}
 	return ""
 }
@@ -162,26 +174,34 @@ func alertText(err error) *proto.Fault {
 		return nil
 	}
 	what := strings.TrimPrefix(op.Err.Error(), "tls: ")
-	kind, mend := proto.FaultAlert, mends[what]
+	kind, known := proto.FaultAlert, alerts[what]
 	if what == "no application protocol" {
 		kind = proto.FaultALPN
 	}
-	if mend != "" {
-		mend = "; " + mend
+	detail := fmt.Sprintf("the server ended TLS with the alert %q", what)
+	if known.means != "" {
+		detail += ": " + known.means
 	}
-	return &proto.Fault{Kind: kind, Err: err,
-		Detail: fmt.Sprintf("the server ended TLS with the alert %q%s", what, mend)}
+	return &proto.Fault{Kind: kind, Err: err, Detail: detail, Mend: known.mend}
 }
 
-// mends is what a user can do about an alert.
-var mends = map[string]string{
-	"certificate required":           "use --cert and --key",
-	"bad certificate":                "it refuses the certificate of --cert, or wants one",
-	"unknown certificate authority":  "it does not trust who signed the certificate of --cert",
-	"handshake failure":              "it may want a certificate (--cert), or another TLS version",
-	"protocol version not supported": "see --tls-min and --tls-max",
-	"unrecognized name":              "see --sni",
-	"no application protocol":        "it speaks no protocol that was offered",
+// An alert is what a server may mean by one, if its name does not say it, and what would change it.
+type alert struct {
+	means string
+	mend  []fact.Remedy
+}
+
+var giveCert, otherCert = []fact.Remedy{{Setting: "cert", Value: fact.Some}},
+	[]fact.Remedy{{Setting: "cert", Value: fact.Other}}
+
+var alerts = map[string]alert{
+	"certificate required":           {"", giveCert},
+	"bad certificate":                {"it refuses the certificate, or wants one", otherCert},
+	"unknown certificate authority":  {"it does not trust who signed the certificate", otherCert},
+	"handshake failure":              {"it may want a certificate, or another TLS version", giveCert},
+	"protocol version not supported": {"", []fact.Remedy{{Setting: "tls-max", Value: fact.Other}}},
+	"unrecognized name":              {"", []fact.Remedy{{Setting: "sni", Value: fact.Other}}},
+	"no application protocol":        {"it speaks no protocol that was offered", nil},
 }
 
 // noProtocol is the fault of a server that chose a protocol which was not offered.

@@ -141,7 +141,7 @@ func failings(t *testing.T) []failing {
 	return []failing{
 		{"wrong name", server(plain), with(func(c *tls.Config) { c.ServerName = "localhost" }),
 			proto.FaultCertificate,
-			"certificate is valid for x, not for localhost; use --sni or --insecure"},
+			"certificate is valid for x, not for localhost [{sni some} {insecure some}]"},
 		{"untrusted", server(plain), &tls.Config{ServerName: "x", RootCAs: x509.NewCertPool()},
 			proto.FaultCertificate, "certificate is signed by itself, which is not trusted here"},
 		{"expired", server(func(c *tls.Config) { c.Certificates[0] = expired }),
@@ -155,13 +155,13 @@ func failings(t *testing.T) []failing {
 			"the server closed the connection during the TLS handshake"},
 		{"other version", server(func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 }),
 			with(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), proto.FaultAlert,
-			`the alert "protocol version not supported"; see --tls-min and --tls-max`},
+			`the alert "protocol version not supported" [{tls-max other}]`},
 		{"other protocol", handshakes(t, &tls.Config{Certificates: []tls.Certificate{cert},
 			NextProtos: []string{"foo"}}),
 			with(func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }), proto.FaultALPN,
-			`the alert "no application protocol"; it speaks no protocol that was offered`},
+			`the alert "no application protocol": it speaks no protocol that was offered`},
 		{"certificate wanted", server(demand), good, proto.FaultAlert,
-			`the alert "certificate required"; use --cert and --key`},
+			`the alert "certificate required" [{cert some}]`},
 		{"certificate wanted, TLS 1.2", server(demand),
 			with(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), proto.FaultAlert,
 			`the server ended TLS with the alert "`},
@@ -178,8 +178,8 @@ func TestFaults(t *testing.T) {
 			if !errors.As(s.err, &f) {
 				t.Fatalf("%+v", s)
 			}
-			if f.Kind != tc.kind || !strings.Contains(f.Detail, tc.detail) {
-				t.Errorf("%s: %s", f.Kind, f.Detail)
+			if got := f.Detail + fmt.Sprint(" ", f.Mend); f.Kind != tc.kind || !strings.Contains(got, tc.detail) {
+				t.Errorf("%s: %s", f.Kind, got)
 			}
 			if strings.Contains(f.Detail, "\n") {
 				t.Errorf("%q: not a line", f.Detail)

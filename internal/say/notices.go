@@ -1,0 +1,102 @@
+package say
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"dyno/internal/digits"
+	"dyno/internal/fact"
+)
+
+// noticeSentence is Sentence for what a load did otherwise than one would take it to; "" of another
+// kind.
+func noticeSentence(args fact.Args) string {
+	switch a := args.(type) {
+	case fact.FewerThreads:
+		return fmt.Sprintf("%s, not %d: a connection is served by one thread",
+			digits.Plural(int64(a.Threads), "thread"), a.Asked)
+	case fact.FewerStreams:
+		return fmt.Sprintf("the server allows %s at once on a connection, and not %d",
+			digits.Plural(int64(a.Streams), "stream"), a.Asked)
+	case fact.SlowerRing:
+		return fmt.Sprintf("the load is on %s, which is slower: %s", a.Ring, a.Why)
+	case fact.PortableRing:
+		return fmt.Sprintf("the load is on the portable ring, which is slower: GOMAXPROCS is %d, "+
+			"and %s would leave no processor to the program", a.Procs,
+			digits.Plural(int64(a.Threads), "thread"))
+	case fact.FilesRaised:
+		return fmt.Sprintf("the limit of open files was raised from %d to %d", a.From, a.To)
+	case fact.SourcesSpread:
+		return fmt.Sprintf("connects from %s to %s: one address has too few ports for %d connections, "+
+			"or for connecting quickly", a.From, a.To, a.Connections)
+	case fact.HTTP1Offered:
+		return "HTTP/1.1 and not HTTP/2, " + noHTTP2(a)
+	case fact.HTTP3Costs:
+		return "HTTP/3 is spoken by quic-go, on goroutines of its own: a request takes about five " +
+			"times the CPU time of HTTP/2, and what goroutines wait for a CPU is in the latency"
+	case fact.HTTP3Unanswered:
+		return "HTTP/3 is over UDP, and nobody answered there: the server may not speak it, or a " +
+			"firewall drops it"
+	case fact.SecretsWritten:
+		return fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+
+			"whoever has them can read the traffic", a.File)
+	case fact.OwnerAllows:
+		return "some of what was late or to be sent again waited, for the machine's owner allows " +
+			digits.Thousands(strconv.FormatFloat(a.Rate, 'f', -1, 64)) + " requests a second"
+	case fact.ShareLate:
+		return "a thread took over another share of the rate only after it was due: some requests " +
+			"may have been sent twice"
+	case fact.ThreadsLost:
+		return fmt.Sprintf("%d of %d threads lost all their connections and had no answer on new "+
+			"ones: from then on the load was that of the others", a.Threads, a.Of)
+	case fact.ConnectionsEnded:
+		return fmt.Sprintf("%s %s %s", digits.Plural(a.Count, "connection"), digits.Were(a.Count),
+			a.Why)
+	}
+	return besideSentence(args)
+}
+
+// besideSentence is Sentence for what was to be done beside a load, or with its result; "" of
+// another kind.
+func besideSentence(args fact.Args) string {
+	switch a := args.(type) {
+	case fact.NearCeiling:
+		return fmt.Sprintf("this is %.0f %% of the %s requests/s that dyno itself reaches on this "+
+			"machine with %s and %s (dyno calibrate, %s): the limit may be the generator's", a.Percent,
+			count(int64(math.Round(a.Ceiling))), digits.Plural(int64(a.Connections), "connection"),
+			digits.Plural(int64(a.Threads), "thread"), a.Calibrated)
+	case fact.CalibrationUnread:
+		return a.Why
+	case fact.ProfileLacking:
+		if a.Taken {
+			return "the profile is not kept: " + a.Why
+		}
+		return "no profile of the server: " + a.Why
+	case fact.ProfileInStep:
+		return "evenly spaced requests can keep step with the profiler, and the profile's shares are " +
+			"then those of one moment of a request"
+	case fact.NotWatched:
+		return "the server was not watched: " + a.Why
+	case fact.NotStored:
+		return a.Why
+	case fact.PartsApart:
+		return fmt.Sprintf("the generators began %s apart: for so long at both ends of the window not "+
+			"all of them loaded", digits.Micros(a.ApartUS))
+	case fact.IterationsUnknown:
+		return fmt.Sprintf("%d of %d generators did not say what became of their iterations and checks: "+
+			"both are those of the others", a.Parts, a.Of)
+	}
+	return ""
+}
+
+// noHTTP2 is why HTTP/2 was not offered.
+func noHTTP2(a fact.HTTP1Offered) string {
+	switch a.Over {
+	case fact.NoPipelining:
+		return "which has no pipelining"
+	case fact.OldTLS:
+		return "which needs TLS 1.2"
+	}
+	return fmt.Sprintf("for request %d: %s", a.Request, a.Why)
+}
