@@ -15,7 +15,7 @@ import "dyno/internal/view/format"
 type Doc struct {
 	Title string
 	Parts []Part
-	Most  int // lines of a terminal, unless the style wants detail; 0: any number
+	Most  int // lines that there is room for; 0: any number
 }
 
 // A Part has what belongs together: a heading, rows, sentences, a table, and what stands below it.
@@ -32,7 +32,7 @@ type Part struct {
 
 	Apart bool   `json:"-"` // in Markdown each of Rows is a paragraph, not a row of a table
 	Close bool   `json:"-"` // in a terminal no blank line is before it
-	Lines int    `json:"-"` // that Rows have at most, unless the style wants detail; 0: any number
+	Lines int    `json:"-"` // of Rows, in Markdown Rows, unless the style wants detail; 0: any number
 	Most  int    `json:"-"` // rows of Table that are shown; 0: all
 	Rest  string `json:"-"` // where the others are: "in --json"; of a part that is spared, its name
 

@@ -10,49 +10,60 @@ import (
 
 // WriteMarkdown writes the document for a file, a page or a pull request, without its plots.
 func (d Doc) WriteMarkdown(w io.Writer) error {
-	out := format.NewDocument(w)
+	var b strings.Builder
 	if d.Title != "" {
-		fmt.Fprintf(out, "# %s\n\n", format.EscapeMarkdown(d.Title))
+		fmt.Fprintf(&b, "# %s\n\n", format.EscapeMarkdown(d.Title))
+		d.Most-- // its blank line
 	}
-	for _, p := range Filled(d.Parts) {
-		p.writeMarkdown(out)
+	d.Most = max(d.Most, 0)
+	for _, p := range d.fitting(layout{Part.markdown, 0, 2}) {
+		b.WriteString(p.markdown())
 	}
-	return out.Err()
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
-func (p Part) writeMarkdown(out *format.Document) {
+func (p Part) markdown() string {
+	var b strings.Builder
+	paragraph := func(text string) { fmt.Fprintf(&b, "%s\n\n", format.EscapeMarkdown(text)) }
 	if p.Head != "" && len(p.Rows)+len(p.Text)+len(p.Under)+len(p.Table) > 0 {
-		fmt.Fprintf(out, "## %s\n\n", format.EscapeMarkdown(p.Head))
+		fmt.Fprintf(&b, "## %s\n\n", format.EscapeMarkdown(p.Head))
+	}
+	rows := p.Rows
+	if n := len(rows) - p.Lines; n > 0 && p.Lines > 0 {
+		rows = append(rows[:p.Lines-1:p.Lines-1],
+			Row{Name: "more", Text: fmt.Sprintf("%d more: -v", n+1)})
 	}
 	if p.Apart {
-		for _, row := range p.Rows {
-			row.writeMarkdown(out)
+		for _, row := range rows {
+			row.writeMarkdown(&b)
 		}
-	} else if len(p.Rows) > 0 {
+	} else if len(rows) > 0 {
 		t := format.Table{{"", ""}}
-		for _, row := range p.Rows {
+		for _, row := range rows {
 			t = append(t, []string{row.Name, row.Text})
 		}
-		t.WriteMarkdown(out, "l")
+		t.WriteMarkdown(&b, "l")
 	}
 	for _, text := range p.Text {
-		fmt.Fprintf(out, "%s\n\n", format.EscapeMarkdown(text))
+		paragraph(text)
 	}
 	if p.Table != nil {
-		rows, left := p.shownRows()
-		rows.WriteMarkdown(out, p.Sides)
+		shown, left := p.shownRows()
+		shown.WriteMarkdown(&b, p.Sides)
 		if left != "" {
-			fmt.Fprintf(out, "%s\n\n", left)
+			paragraph(left)
 		}
 	}
 	for _, text := range p.Under {
-		fmt.Fprintf(out, "%s\n\n", format.EscapeMarkdown(text))
+		paragraph(text)
 	}
+	return b.String()
 }
 
 // writeMarkdown writes a row as a paragraph: its name in bold, in a quotation if it is in capitals,
 // as a warning's is; then its items as a list.
-func (row Row) writeMarkdown(out *format.Document) {
+func (row Row) writeMarkdown(out io.Writer) {
 	quote, name := "", row.Name
 	if name == strings.ToUpper(name) && name != "" {
 		quote, name = "> ", strings.ToLower(name)

@@ -36,11 +36,12 @@ func (d Doc) text(s format.Style) string {
 	if d.Title != "" {
 		fmt.Fprintln(&b, s.Paint(format.Bold, oneLine(d.Title, s.LineWidth()+len(indent), s)))
 	}
-	for _, p := range d.fitting(s) {
+	text := func(p Part) string { return p.text(s) }
+	for _, p := range d.fitting(layout{text, 1, 1}) {
 		if b.Len() > 0 && !p.Close {
 			b.WriteString("\n")
 		}
-		b.WriteString(p.text(s))
+		b.WriteString(text(p))
 	}
 	return b.String()
 }

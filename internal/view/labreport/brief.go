@@ -36,10 +36,11 @@ func experimentDocument(r *lab.Record, s format.Style, foot ...document.Row) doc
 		findingParts(r, a, s),
 		[]document.Part{{Apart: true, Yields: true, Rows: cautionRows(a, s)}, medianGlance(s, r, a),
 			{Apart: true, Rows: append([]document.Row{next}, foot...)}})
+	d := document.Doc{Title: titleText(r), Parts: parts, Most: mostLines}
 	if s.Detail {
-		parts = append(parts, experimentParts(r)...)
+		d.Parts, d.Most = append(parts, experimentParts(r)...), 0
 	}
-	return document.Doc{Title: titleText(r), Parts: parts, Most: mostLines}
+	return d
 }
 
 // leadRows are the load, how much was done, and what came out.
@@ -53,10 +54,15 @@ func leadRows(r *lab.Record, a answer.Answer, s format.Style) (all []document.Ro
 		all = append(all, document.Row{Name: "CAUTION", Text: a.Uncovered, Tone: format.Yellow, Most: 2})
 	}
 	if s.Detail {
-		all = append(all, document.Row{Name: "holds for", Text: strings.Join(a.Conditions, "; ")},
-			document.Row{Name: "again", Command: experimentCommand(r)})
+		return append(all, conditionRows(r, a)...)
 	}
 	return all
+}
+
+// conditionRows are what the answer holds for, and the command that does it again.
+func conditionRows(r *lab.Record, a answer.Answer) []document.Row {
+	return []document.Row{{Name: "holds for", Text: strings.Join(a.Conditions, "; ")},
+		{Name: "again", Command: experimentCommand(r)}}
 }
 
 // boxColor is the colour of the sentence.
@@ -286,7 +292,7 @@ func medianGlance(s format.Style, r *lab.Record, a answer.Answer) (none document
 		t[0] = append(t[0], fmt.Sprintf("%s (%s)", m, metricUnit(r, string(m))))
 	}
 	for _, arm := range r.Arms {
-		row, any := []string{format.Clip(format.PlainLine(arm.Name), longestName)}, 0
+		row, any := []string{format.Clip(format.PlainLine(arm.Name), labelWidth(s))}, 0
 		for _, m := range metrics {
 			cell, n := medianFigure(r, arm.Name, level, string(m))
 			row, any = append(row, cell), max(any, n)

@@ -281,14 +281,14 @@ func TestGateNamesAll(t *testing.T) {
 					said++
 				}
 			}
-			left := fmt.Sprintf("; and %d more: `", len(names)-said)
+			left := fmt.Sprintf("; and %d more: ", len(names)-said)
 			if n <= 100 && said < len(names) || n == 1000 && (said < 500 || said == len(names) || !strings.Contains(text, left)) {
 				t.Errorf("%s of %d variants names %d", name, n, said)
 			}
 			if size := utf8.RuneCountInString(text); size > 65_536 {
 				t.Errorf("%s of %d variants has %d characters, and GitHub takes 65,536", name, n, size)
 			}
-			if strings.Count(text, "Gate: ") != 1 || strings.Contains(text, "The gate found") ||
+			if strings.Count(strings.ReplaceAll(text, "*", ""), "Gate: ") != 1 || strings.Contains(text, "The gate found") ||
 				!strings.Contains(text, "keepalive-0: not comparable") {
 				t.Errorf("%s of %d variants:\n%s", name, n, text)
 			}

@@ -1,7 +1,6 @@
 package labreport
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -33,32 +32,24 @@ const (
 	usualGate     = 500 // characters of it for which other parts make room
 )
 
-// ExperimentMarkdown writes what an experiment found in less than 60 lines: the table of the
-// measure that decides, what else was decided, what was refused, the cautions and the medians.
+// ExperimentMarkdown writes what an experiment found in less than 60 lines: what a terminal shows
+// at once, what it holds for, and the gate.
 func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
-	var text bytes.Buffer
-	d := format.NewDocument(&text)
-	a := shortAnswer(r)
-	fmt.Fprintf(d, "# %s\n\n", format.EscapeMarkdown(titleText(r)))
-	fmt.Fprint(d, a.Markdown(experimentCommand(r), answer.Limits{Rows: mostTableRows,
-		Cautions: mostNoted, More: showAll}))
-	if s := gateLine(r); s != "" {
-		fmt.Fprintf(d, "\n%s\n", s)
+	var s format.Style
+	a := labanswer.Of(r)
+	lead := append(leadRows(r, a, s), conditionRows(r, a)...)
+	if r.Gate != nil {
+		lead = append(lead, document.Row{Name: "gate", Text: gateText(r)})
+		a.Cautions = slices.DeleteFunc(a.Cautions, func(c answer.Caution) bool {
+			return c.Kind == answer.GateMissed
+		})
 	}
-	writeRefused(d, a, mostRefused)
-	fmt.Fprintln(d)
-	parts := []document.Part{othersPart(a)}
-	d.Fail(document.Doc{Parts: parts}.WriteMarkdown(d))
-	const rest = 15 // lines about medians besides their rows, and the end
-	room := mostMarkdownLines - rest - bytes.Count(text.Bytes(), []byte("\n"))
-	parts = []document.Part{medianPart(r), {Apart: true, Rows: []document.Row{nextRow(a.Next),
-		{Name: "done", Text: scopeText(r) + "; all tables: report.html, or", Command: showAll}}}}
-	if parts[0].Most = room; room <= 0 {
-		parts = parts[1:]
-	}
-	d.Fail(document.Doc{Parts: parts}.WriteMarkdown(d))
-	_, err := text.WriteTo(w)
-	return err
+	return document.Doc{Title: titleText(r), Most: mostMarkdownLines, Parts: slices.Concat(
+		[]document.Part{{Apart: true, Rows: lead}}, findingParts(r, a, s),
+		[]document.Part{{Apart: true, Yields: true, Rows: cautionRows(a, s)},
+			medianGlance(s, r, a),
+			{Apart: true, Rows: []document.Row{nextRow(a.Next), {Name: "all tables",
+				Text: "report.html, or", Command: showAll}}}})}.WriteMarkdown(w)
 }
 
 // PullRequest writes an experiment as Markdown for a pull request, in at most 3,000 characters, or
@@ -146,23 +137,27 @@ func decidingLevel(r *lab.Record, g answer.Group) string {
 	return g.Level
 }
 
-// gateLine is what the gate decided, of which no item is left out or cut that a comment has room
-// for; "" without a gate.
+// gateLine is gateText as a line; "" without a gate.
 func gateLine(r *lab.Record) string {
 	if r.Gate == nil {
 		return ""
 	}
-	items := strings.Split(format.EscapeMarkdown(r.Gate.Explain()), "; ")
-	text, room := "Gate: ", mostGateRunes
+	return "Gate: " + format.EscapeMarkdown(gateText(r)) + "\n"
+}
+
+// gateText is what the gate decided, of which no item is left out or cut that a comment has room
+// for.
+func gateText(r *lab.Record) string {
+	items, text, room := strings.Split(r.Gate.Explain(), "; "), "", mostGateRunes
 	for i, item := range items {
 		if room -= utf8.RuneCountInString(item) + len("; "); room < 0 {
-			return text + fmt.Sprintf("and %d more: %s\n", len(items)-i, format.CodeSpan(showAll))
+			return text + fmt.Sprintf("and %d more: %s", len(items)-i, showAll)
 		}
 		if text += item; i < len(items)-1 {
 			text += "; "
 		}
 	}
-	return text + "\n"
+	return text
 }
 
 // foldedParts is what is folded besides the gate, the most important first.
@@ -263,37 +258,4 @@ func writeRefused(w io.Writer, a answer.Answer, most int) {
 		fmt.Fprintf(w, "- %s: %s\n", format.EscapeMarkdown(format.PlainLine(f.Variant)),
 			format.EscapeCell(s))
 	}
-}
-
-// othersPart is what the measures behind the first decide.
-func othersPart(a answer.Answer) (p document.Part) {
-	if len(a.Groups) < 2 {
-		return p
-	}
-	t := format.Table{{"measure", "variant", "value", "change", "95 % interval", "verdict"}}
-	var decided []answer.Finding
-	var names []string
-	for _, g := range a.Groups[1:] {
-		for _, f := range g.Findings {
-			if f.IsDecided() {
-				decided, names = append(decided, f), append(names, g.Name)
-			}
-		}
-	}
-	shown := answer.Shown(decided, mostTableRows)
-	for _, i := range shown {
-		f := decided[i]
-		t = append(t, []string{names[i], format.PlainLine(f.Row()), f.Value, f.Effect, f.Interval,
-			f.Words()})
-	}
-	if len(t) > 1 {
-		p.Table, p.Sides = t, "llrrrl"
-	}
-	if n := len(decided) - len(shown); n > 0 {
-		p.Under = append(p.Under, "and "+format.Plural(int64(n), "row")+" more: "+showAll)
-	}
-	for _, one := range undecidedLines(a.Groups[1:]) {
-		p.Under = append(p.Under, format.ClipText(one.text(), mostReasonRunes))
-	}
-	return p
 }
