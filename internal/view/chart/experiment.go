@@ -114,9 +114,13 @@ func (e experiment) baselines(arm string) []string {
 	return nil
 }
 
-// legend is that of arms as lines or dots.
+// legend is that of arms as lines or dots, in the order of the record.
 func (e experiment) legend(arms []string, kind Kind) (all []Key) {
-	for _, arm := range arms {
+	for _, a := range e.Record.Arms {
+		arm := a.Name
+		if !slices.Contains(arms, arm) {
+			continue
+		}
 		m := e.line(arm, nil)
 		k := Key{Name: format.Clip(format.PlainLine(arm), 40), Of: arm, Ink: m.Ink, Dash: m.Dash,
 			Kind: kind}

@@ -43,6 +43,8 @@ func (e experiment) publishedView() View {
 	if !found {
 		v.Empty = "No published figure has a baseline to be a ratio to."
 	}
+	v.Marks = append([]Mark{{Kind: Rule, Name: "baseline", Ink: "ink", Width: 1, Alpha: 0.7,
+		Points: []Point{{X: 1}}}}, v.Marks...)
 	v.X = ratioAxis(min(low, 0.97)/1.05, max(high, 1.03)*1.05, 6, "ratio", "ratio")
 	return v
 }

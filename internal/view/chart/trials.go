@@ -181,6 +181,9 @@ func (e experiment) warmupView(i int) View {
 		window.Width, window.Alpha = 1.6, 0.65
 		warm := Mark{Kind: Line, Of: t.Arm, Ink: window.Ink, Width: 0.9, Alpha: 0.8,
 			Points: pairs(s.Warm.At, s.Warm.Per)}
+		if len(window.Points) == 1 {
+			window.Kind, window.Width = Dot, 3 // one point is no line
+		}
 		if len(window.Points) > 0 {
 			begun = max(begun, window.Points[0].X)
 			warm.Points = append(warm.Points, window.Points[0]) // so that the lines meet
