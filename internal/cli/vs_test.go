@@ -145,7 +145,11 @@ func tryVs(t *testing.T, line, url string) {
 	if failed && exit.ExitCode() != exitUntrusted || err != nil && !failed {
 		t.Errorf("%s: %v\n%s", line, err, out)
 	}
-	for _, want := range []string{"against ", "cannot tell yet", "\n  report       ", "\n  all of it    dyno lab show -v "} {
+	// On a busy machine the server, which is this process, may spoil its trials.
+	if s := string(out); !strings.Contains(s, "cannot tell yet") && !strings.Contains(s, "spoiled") {
+		t.Errorf("%s says more than one round can:\n%s", line, out)
+	}
+	for _, want := range []string{"against ", "\n  report       ", "\n  all of it    dyno lab show -v "} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%s does not say %q:\n%s", line, want, out)
 		}

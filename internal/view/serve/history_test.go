@@ -117,6 +117,9 @@ func TestHistoryInTheBrowser(t *testing.T) {
 	id := pagetest.Evaluate[string](tab, figure+`.id`)
 	pagetest.Evaluate[bool](tab, fmt.Sprintf(`(location.hash = "%s=table", true)`, id))
 	tab.WaitUntil(figure + `.querySelector("table") !== null`)
+	for _, key := range []string{"series.0.changes.0.ratio", "experiments.0.runs.19.trials"} { // what is drawn last
+		tab.WaitUntil(fmt.Sprintf(`document.querySelector('[data-key="%s"]') !== null`, key))
+	}
 	said := pagetest.Evaluate[map[string]any](tab, `fetch("/api/history").then((a) => a.json())`)
 	shown := tab.NumbersByPath()
 	for i, want := range said["series"].([]any)[0].(map[string]any)["runs"].([]any) {
