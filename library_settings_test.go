@@ -4,8 +4,11 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
+	"dyno/internal/fact"
+	"dyno/internal/result"
 	"dyno/internal/setting"
 	"dyno/internal/setting/settingtest"
 )
@@ -47,5 +50,25 @@ func TestSettingsOfTheLibrary(t *testing.T) {
 		if !named {
 			t.Errorf("%s: %q", s.Library, all)
 		}
+	}
+}
+
+// What the library advises names its own fields: of warnings, and of what failed.
+func TestAdviceNamesFields(t *testing.T) {
+	var of result.Result
+	of.Warn(fact.Fact{Args: fact.NotInTime{Never: 3, Shortage: fact.Shortage{Of: fact.OfConnections, Connections: 2}},
+		Remedies: fact.Shortage{Of: fact.OfConnections}.Remedies()},
+		fact.Fact{Args: fact.RequestsUnanswered{Percent: 5}, Remedies: []fact.Remedy{{Setting: "drain", Value: fact.Higher}}},
+		fact.Fact{Args: fact.RedirectsOnly{Status: []int{302}}, Remedies: []fact.Remedy{{Setting: "follow", Value: "10"}}})
+	of.Errors = []result.Error{{Phase: "tls", Kind: "certificate", Count: 1, Detail: "not trusted here",
+		Remedies: []fact.Remedy{{Setting: "cacert", Value: fact.Some}, {Setting: "insecure", Value: fact.Some}}}}
+	r := newResult(&of)
+	for i, want := range []string{"; raise Connections, or lower Rate", "; give a longer Drain", "; load the URL they lead to, or give Follow 10"} {
+		if !strings.HasSuffix(r.Warnings[i], want) {
+			t.Errorf("%q does not end with %q", r.Warnings[i], want)
+		}
+	}
+	if want := "not trusted here; give RootCAs, or give Insecure"; r.Failures[0].Detail != want {
+		t.Errorf("%q", r.Failures[0].Detail)
 	}
 }

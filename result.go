@@ -68,7 +68,7 @@ type Result struct {
 	Reasons    []string  // why Generator is not OK, or that the run was too short to judge
 
 	// Warnings say what may mislead in the numbers, such as that every response was a redirect.
-	// They name the settings as the command does: -R is Rate, -c Connections, --drain Drain.
+	// What can be done about one names fields of Load.
 	Warnings []string
 
 	of *result.Result
@@ -232,7 +232,7 @@ func newResult(of *result.Result) *Result {
 		Latency: newDistribution(of.Latency), Service: newDistribution(of.Service),
 		Status: map[int]int64{}, Measured: time.Duration(of.Window.MeasuredS * 1e9), Ended: of.Ended,
 		Generator: Verdict(of.Generator.Verdict), Reasons: of.Generator.Reasons,
-		Seed: of.Plan.Seed, Warnings: of.Warnings, of: of}
+		Seed: of.Plan.Seed, Warnings: of.WarningsIn(setting.Library), of: of}
 	if offered := of.Offered(); offered != nil {
 		r.Offered = *offered
 	}
