@@ -79,7 +79,7 @@ cgroup: /
 engine/machine: cgroup fact / golang.org/x/sys
 engine/proxyproto: /
 engine/proxyproto/proxytest: engine/proxyproto /
-engine/loadplan: fact fault engine/stream engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
+engine/loadplan: engine/goodput fact fault engine/stream engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto fact /
 engine/transport: fact atomicfile engine/dial engine/proxyproto engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/ring /
 engine/failure: engine/loadresult engine/proto engine/ring fact say engine/stream /
@@ -88,12 +88,13 @@ engine/flow: engine/loadplan engine/ring /
 engine/batching: engine/flow /
 engine/timers: /
 engine/rendezvous: engine/flow engine/ring /
+engine/goodput: /
 engine/stream: engine/jsonpath /
-engine/streams: engine/flow engine/loadplan engine/metric engine/proto engine/stream /
+engine/streams: engine/goodput engine/flow engine/loadplan engine/metric engine/proto engine/stream /
 engine/sampling: engine/failure engine/loadplan engine/loadresult engine/proto engine/reqlog /
 engine/meter: engine/h3 engine/machine engine/metric engine/ring /
 engine/silences: engine/flow engine/loadresult /
-engine/load: engine/sampling engine/streams engine/silences engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
+engine/load: engine/goodput engine/sampling engine/streams engine/silences engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole lazyregexp / golang.org/x/net
 result: result/streamed result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting lazyregexp /

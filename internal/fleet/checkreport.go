@@ -104,6 +104,8 @@ func checkCounts(s *loadresult.Tally, iv *loadresult.Interval, m plausibleMax) e
 		{"errors of the warm-up's", iv.EarlyErrors, s.EarlyErrors, countPerSecondMax},
 		{"iterations completed of the warm-up's", iv.EarlyIterations, s.EarlyIterations,
 			countPerSecondMax},
+		{"good", iv.Good, s.Good, countPerSecondMax},
+		{"good in the window", iv.GoodEnded, s.GoodEnded, countPerSecondMax},
 		{"iterations completed", iv.Iterations, s.Iterations, countPerSecondMax},
 		{"iterations failed", iv.IterationsFailed, s.IterationsFailed, countPerSecondMax},
 		{"in flight", iv.InFlight, s.InFlight, countPerSecondMax},

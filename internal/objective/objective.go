@@ -6,6 +6,7 @@
 //	objective.go   reads p99<20ms, and judges a result
 //	proof.go       do the counts prove a miss?
 //	unjudged.go    failed requests that no objective counts
+//	streams.go     streams of events, and goodput
 //	users.go       metrics of scenarios
 package objective
 
@@ -186,18 +187,13 @@ func (k kind) parseLimit(s string) (float64, error) {
 
 // parseQuantity finds the quantity that a name means.
 func parseQuantity(name string) (quantity, error) {
+	if q, is := parseStreams(name); is {
+		return q, nil
+	}
 	switch name {
 	case "rps":
 		return quantity{name, name, 0, rates, plain(func(r *result.Result) (float64, bool) {
 			return r.Rate.Completed, true
-		})}, nil
-	case "events", "tokens":
-		return quantity{name, name, 0, rates, plain(func(r *result.Result) (float64, bool) {
-			if r.Stream == nil {
-				return 0, false
-			}
-			rate := map[string]float64{"events": r.Stream.Rate.Events, "tokens": r.Stream.Rate.Tokens}
-			return rate[name], true
 		})}, nil
 	case "cpu":
 		return quantity{name, name, 0, times, plain(serverCPUPerRequest)}, nil
@@ -262,17 +258,6 @@ var distributions = map[string]func(*result.Result) *result.Distribution{
 	"error_latency":    func(r *result.Result) *result.Distribution { return r.ErrorLatency },
 	"iteration":        (*result.Result).IterationTime,
 	"failed_iteration": (*result.Result).FailedIterationTime,
-}
-
-// ofStream is a distribution of streams of events; nil where answers are none.
-func ofStream(of func(*streamed.Stream) *result.Distribution) func(*result.Result) *result.
-	Distribution {
-	return func(r *result.Result) *result.Distribution {
-		if r.Stream == nil {
-			return nil
-		}
-		return of(r.Stream)
-	}
 }
 
 // isPercentile reports whether a name, which may contain a dot, begins like a percentile.

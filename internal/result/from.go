@@ -103,6 +103,8 @@ func newResult(r *loadresult.Result, plan loadplan.Plan, version string) (*Resul
 	out.setDistributions(r, total)
 	out.Stream, out.Generator.ReadLagP99 = streamed.From(r.Plan.Stream.Format, total.Stream,
 		r.Measured)
+	out.Goodput = streamed.NewGoodput(r.Plan.Goodput, total.GoodCounts, total.Sent+r.Waiting,
+		r.Measured)
 	out.setScenario(r)
 	var err error
 	if out.Probe, err = newProbe(r.Probe, version); err != nil {

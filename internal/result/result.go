@@ -108,11 +108,12 @@ type Findings struct {
 
 // Traffic is what went over the connections. Its keys are the result's own in JSON.
 type Traffic struct {
-	Status      map[string]int64 `json:"status"` // answers of each status code
-	Errors      []Error          `json:"errors"`
-	Bytes       Bytes            `json:"bytes"`
-	Connections Connections      `json:"connections"`
-	Stream      *streamed.Stream `json:"stream,omitempty"`
+	Status      map[string]int64  `json:"status"` // answers of each status code
+	Errors      []Error           `json:"errors"`
+	Bytes       Bytes             `json:"bytes"`
+	Connections Connections       `json:"connections"`
+	Stream      *streamed.Stream  `json:"stream,omitempty"`
+	Goodput     *streamed.Goodput `json:"goodput,omitempty"`
 
 	Retries loadresult.Retries `json:"retries,omitempty"` // Requests.Retried, by method and reason
 

@@ -50,6 +50,11 @@ var streamRows = []Setting{
 		Access: text(func(p *loadplan.Plan) *string { return &p.Stream.Error }),
 		Field:  "Error", Form: &Form{},
 		Stored: "path of what says that a stream failed; absent: the format's own, or none"},
+	{Name: "goodput", Value: "LIMITS", Group: streamGroup, On: Run | Find,
+		Does: "count requests that keep all these limits, as latency<500ms or\n" +
+			"first_event<500ms,token_time<60ms,gap.max<2s; without streams, too",
+		Access: text(func(p *loadplan.Plan) *string { return &p.Goodput }),
+		Field:  "Goodput", Form: &Form{}, Stored: "limits that a good request keeps; absent: none"},
 	{Name: "stall", Value: "D", Group: streamGroup, On: Run | Find,
 		Does: "an error: a longer silence behind the first event (30s; 0: none)",
 		Access: span(func(p *loadplan.Plan) *loadplan.Seconds { return &p.Stream.Stall }).showing(

@@ -22,6 +22,18 @@ var (
 	ErrPipelined = errors.New("the connection was lost at an earlier request") // it was pipelined
 )
 
+// ErrUnready is the timeout of a connection that never had room for a request.
+var ErrUnready = fmt.Errorf("%w: connected, but the server has not allowed a request "+
+	"(HTTP/2 begins with its SETTINGS)", ErrTimeout)
+
+// ErrShut is the timeout of a connection that has no room any more: its server allows no streams,
+// or does not acknowledge those that were reset.
+var ErrShut = fmt.Errorf("%w: the server has taken no more requests on the connection",
+	ErrTimeout)
+
+// ErrPending is the failure of an attempt that still waited when the run ended.
+var ErrPending = fmt.Errorf("%w: not open when the run ended", ErrTimeout)
+
 // An Unfinished is the timeout of a request whose answer had begun.
 type Unfinished struct{ fact.AnswerUnfinished }
 

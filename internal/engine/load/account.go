@@ -21,12 +21,12 @@ type account struct {
 	ended        failure.Counts // connections that the peer ended, by the reason it sent
 	meter        meter.Meter
 	pacing       loadresult.Pacing
-	lag          int64      // open workload: the longest send lag of the interval; ns
-	serviceApart bool       // closed workload: service time differs from latency in this interval
-	last         int64      // when the last request of the window was answered, or failed
-	rotate       int64      // when the interval ends
-	rotated      int64      // when the last one did, after the window's start
-	stopped      standstill // the last one; zero: there was none
+	lag          int64            // open workload: the longest send lag of the interval; ns
+	serviceApart bool             // closed workload: service time is not latency in this interval
+	last         int64            // when the last request of the window was answered, or failed
+	rotate       int64            // when the interval ends
+	rotated      int64            // when the last one did, after the window's start
+	stopped      meter.Standstill // the last one; zero: there was none
 	notices      map[fact.Args]bool
 }
 
@@ -75,7 +75,7 @@ func (a *account) countLag(now, due, possible int64) (lag int64) {
 	late := now - due
 	if late > lateAfter {
 		a.totals.Late++
-		if a.stopped.has(due) {
+		if a.stopped.Has(due) {
 			a.totals.Delayed++
 		}
 	}

@@ -1,8 +1,6 @@
 package load
 
 import (
-	"fmt"
-
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
@@ -26,9 +24,6 @@ import (
 // waitMost is how many times longer than the slowest answer a wait at the end of a run may be. An
 // answer that is about to come is a little slower than those that came, but not twice as slow.
 const waitMost = 2
-
-// errPending is the failure of an attempt that still waited when the run ended.
-var errPending = fmt.Errorf("%w: not open when the run ended", failure.ErrTimeout)
 
 // noteClosed notes when a life ended, or the first attempt. A life that completed none of its
 // requests was an attempt that failed, so the time before it goes on.
@@ -148,7 +143,7 @@ func (w *worker) endUnavailable(c *conn, most int64) {
 	if waits && (c.state != ready || c.used == 0) && c.failedAttempts == 0 {
 		c.failedAttempts = 1 // the end of the run ended it
 		if c.state == connecting || c.state == shaking {
-			w.recordFailure(c, c.attemptPhase(), errPending)
+			w.recordFailure(c, c.attemptPhase(), failure.ErrPending)
 		}
 	}
 	w.countUnavailable(c, until)

@@ -101,7 +101,7 @@ func (r *run) publishInterval(s *intervalSum) {
 		Received: s.Received, Written: s.Written, Status: s.ByStatus(),
 		Iterations: s.Iterations, IterationsFailed: s.IterationsFailed,
 	}
-	iv.EarlyCounts, iv.Bodies = s.EarlyCounts, s.Bodies
+	iv.EarlyCounts, iv.GoodCounts, iv.Bodies = s.EarlyCounts, s.GoodCounts, s.Bodies
 	if s.Stream != nil {
 		iv.Events = s.Stream.Received
 	}

@@ -2,7 +2,6 @@ package load
 
 import (
 	"errors"
-	"fmt"
 
 	"dyno/internal/engine/dial"
 	"dyno/internal/engine/failure"
@@ -399,7 +398,7 @@ func (w *worker) handleTimer(t timers.Timer) {
 	case c.state == connecting && w.now < c.since+int64(w.plan.Connecting):
 		w.continueWith(i, c, w.dialing.addresses.Widen(i, c.Call, w.now))
 	case c.state == shaking && c.protocol != "":
-		w.failAttempt(i, c, errUnready)
+		w.failAttempt(i, c, failure.ErrUnready)
 	default:
 		w.failAttempt(i, c, failure.ErrTimeout)
 	}
@@ -415,7 +414,7 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 		c.timedOut, c.usedThen = c.waitsSince(), c.used
 	}
 	if c.shut != 0 && !c.busy {
-		w.loseConn(i, c, loadresult.Timeout, errShut)
+		w.loseConn(i, c, loadresult.Timeout, failure.ErrShut)
 		return
 	}
 	codec, can := c.codec.(proto.Canceler)
@@ -445,15 +444,6 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 		w.setTimer(i, c, at)
 	}
 }
-
-// errUnready is the timeout of a connection that never had room for a request.
-var errUnready = fmt.Errorf("%w: connected, but the server has not allowed a request "+
-	"(HTTP/2 begins with its SETTINGS)", failure.ErrTimeout)
-
-// errShut is the timeout of a connection that has no room any more: its server allows no streams,
-// or does not acknowledge those that were reset.
-var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection",
-	failure.ErrTimeout)
 
 // nextDeadline is when a connection must be dialed or given up; flow.NotYet: never.
 func (w *worker) nextDeadline(c *conn) int64 {

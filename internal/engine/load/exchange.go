@@ -147,6 +147,9 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	expected := w.isExpected(int(x.Request), x.status)
 	k, reason := w.judgeStream(c, tag, expected)
 	expected = expected && reason == nil
+	if expected && w.isGood(c, tag) {
+		w.countGood(x.Counted, w.now)
+	}
 	w.countAnswer(x, int(x.Request), w.now, &w.Window, expected, w.IsClosed())
 	if x.Counted && !expected {
 		w.errors.CountAnswer(k, x.status, w.addrs[c.Addr], reason)

@@ -53,6 +53,7 @@ import (
 	"dyno/internal/engine/dial"
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
+	"dyno/internal/engine/goodput"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/machine"
@@ -399,5 +400,8 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 	}
 	w.streams, err = streams.New(p, connections, &w.now, &w.Window)
 	w.prepareCounters()
+	if err == nil && p.Goodput != "" {
+		w.limits, err = goodput.Parse(p.Goodput)
+	}
 	return w, err
 }

@@ -14,11 +14,11 @@ func (w *worker) lookForStandstill(before int64) {
 func (w *worker) countStandstill(since, until int64) {
 	if since = max(since, w.From); since < until {
 		w.totals.AddStandstill(since-w.From, until-since)
-		w.totals.Delayed += w.sentSince(w.stopped.until)
-		if w.Start+w.Next >= w.stopped.until { // else what the last one delayed is still being sent
-			w.stopped.since = since
+		w.totals.Delayed += w.sentSince(w.stopped.Until)
+		if w.Start+w.Next >= w.stopped.Until { // else what the last one delayed is still being sent
+			w.stopped.Since = since
 		}
-		w.stopped.until = until
+		w.stopped.Until = until
 	}
 }
 
@@ -34,9 +34,3 @@ func (w *worker) sentSince(at int64) (n int64) {
 	}
 	return n
 }
-
-// A standstill is one, on the ring's clock.
-type standstill struct{ since, until int64 }
-
-// has reports whether an instant lies in the standstill.
-func (s *standstill) has(at int64) bool { return at >= s.since && at < s.until }

@@ -158,6 +158,7 @@ func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	}
 	r.Status, r.BodyBytes = x.status, body
 	_, r.Broken = w.judgeStream(c, tag, true)
+	r.Good = w.isGood(c, tag)
 	r.Protocol, r.Took = c.protocol, time.Duration(w.now-x.sent)
 	if c.borrowsMessage(tag) {
 		w.lendStep(c, tag, r)
@@ -214,6 +215,9 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	}
 	w.noteAnswer(x, r.BodyBytes, at)
 	right := r.Failed == "" && check < 0
+	if right && r.Good {
+		w.countGood(x.Counted, at)
+	}
 	w.countAnswer(x, step.Route, at, &w.Window, right, w.IsClosed())
 	if x.Counted {
 		w.totals.Scenario.CountChecks(r, w.counters.Checks)

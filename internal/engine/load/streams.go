@@ -3,6 +3,7 @@ package load
 import (
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
+	"dyno/internal/engine/goodput"
 	"dyno/internal/engine/loadresult"
 )
 
@@ -70,4 +71,26 @@ func (w *worker) whyLost(c *conn) (phase loadresult.Phase, err error) {
 		}
 	}
 	return loadresult.Timeout, c.timeoutOfOldest()
+}
+
+// isGood reports whether an answer that is complete now kept all limits of the plan's goodput.
+func (w *worker) isGood(c *conn, tag uint32) bool {
+	if w.limits == nil {
+		return false
+	}
+	t := goodput.Times{goodput.Latency: w.now - c.exchanges[tag].Due}
+	if c.stream != nil {
+		c.stream.AddTimes(tag, &t)
+	}
+	return w.limits.Met(&t)
+}
+
+// countGood counts a good answer that ended at an instant, to a request due in the window or not.
+func (w *worker) countGood(counted bool, at int64) {
+	if counted {
+		w.counters.Good++
+	}
+	if w.IsMeasured(at) {
+		w.counters.GoodEnded++
+	}
 }

@@ -233,3 +233,45 @@ func TestEventsAllocateNothing(t *testing.T) {
 	w := loopWorker(t, &p, g, func(*metric.Counters) {})
 	checkAllocations(t, w, func() int64 { return w.counters.Stream.Events.Count })
 }
+
+// A request is good if it is right and keeps all limits; what is due in the warm-up counts in the
+// rate alone.
+func TestGoodRequests(t *testing.T) {
+	n := int64(0)
+	p := simPlan(func(p *loadplan.Plan) {
+		p.Goodput, p.Warmup, p.Duration = "latency<300ms", loadplan.Seconds(900*time.Millisecond), loadplan.Seconds(2*time.Second)
+	})
+	sim := &ring.Sim{Server: func(p *ring.Peer, _ []byte) { // after 100, 200, 300 ms and again
+		n++
+		p.Reply((1+(n-1)%3)*100*ms, hello)
+	}}
+	r := simulate(t, p, sim)
+	// Begun after 0, 100, 300 | 600, 700, 900 … ms: three in 600 ms, of which two are good. The one of
+	// 700 ms ends when the window begins.
+	if r.Total.Completed != 10 || r.Total.Good != 6 || r.Total.GoodEnded != 7 {
+		t.Errorf("%d completed, %+v", r.Total.Completed, r.Total.GoodCounts)
+	}
+}
+
+// Of streams the first event, the longest gap and the token time have limits too.
+func TestGoodStreams(t *testing.T) {
+	for limits, want := range map[string]int64{
+		"first_event<101ms,gap.max<21ms": 10, "first_event<100ms": 0, "gap.max<20ms": 0, "gap.max<=20ms": 10,
+		"token_time<20ms": 10, "token_time<1ms": 0, "latency<280ms,ttft<1s": 0, "latency<281ms": 10,
+	} {
+		p := streamPlan(func(p *loadplan.Plan) {
+			p.Requested, p.Duration, p.Goodput, p.Stream.Format = 10, 0, limits, stream.OpenAI
+		})
+		r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			event := chunk("data: {\"choices\":[{\"text\":\"a\"}]}\n\n")
+			p.Reply(100*ms, []byte(eventHead+event))
+			for i := range int64(9) {
+				p.Reply((120+20*i)*ms, []byte(event))
+			}
+			p.Reply(280*ms, []byte(chunk("data: {\"choices\":[],\"usage\":{\"completion_tokens\":19}}\n\ndata: [DONE]\n\n")+"0\r\n\r\n"))
+		}})
+		if r.Total.Good != want || r.Total.Completed != 10 {
+			t.Errorf("%s: %d of %d are good, want %d", limits, r.Total.Good, r.Total.Completed, want)
+		}
+	}
+}

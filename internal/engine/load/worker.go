@@ -5,6 +5,7 @@ import (
 
 	"dyno/internal/engine/batching"
 	"dyno/internal/engine/flow"
+	"dyno/internal/engine/goodput"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/meter"
@@ -42,6 +43,7 @@ type worker struct {
 	samples sampling.Sampler
 	watch   meter.Watch
 	streams *streams.Watch // nil: answers are no streams
+	limits  goodput.Limits // of a good request; none: none is counted
 
 	outposts []*outpost // other origins that redirects may lead to
 	at       *outpost   // the one in the place of the server and pool; nil: none is

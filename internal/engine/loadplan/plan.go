@@ -96,6 +96,7 @@ type Plan struct {
 	ProxyProtocol string `json:"proxy_protocol,omitempty"`
 	Stream        Stream `json:"stream,omitzero"` // how answers are streams; zero: they are not
 	TLS           TLS    `json:"tls,omitzero"`
+	Goodput       string `json:"goodput,omitempty"` // limits of single requests, see package goodput
 
 	Connections int     `json:"connections"` // in all threads together
 	Threads     int     `json:"threads"`

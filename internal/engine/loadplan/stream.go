@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/goodput"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/stream"
 )
@@ -25,8 +26,24 @@ const (
 // IsSet reports whether answers are streams.
 func (s *Stream) IsSet() bool { return s.Format != "" }
 
-// checkStream checks how answers are read as streams.
+// checkGoodput checks the limits of single requests.
+func (p *Plan) checkGoodput(flaw func(bool, string, string, ...any)) {
+	if p.Goodput == "" {
+		return
+	}
+	limits, err := goodput.Parse(p.Goodput)
+	if err == nil && !p.Stream.IsSet() {
+		if err = limits.OfStreams(); err != nil {
+			flaw(true, "Goodput", "%v; give {Format}", err)
+			return
+		}
+	}
+	flaw(err != nil, "Goodput", "%v", err)
+}
+
+// checkStream checks how answers are read as streams, and the limits of single requests.
 func (p *Plan) checkStream(flaw func(bool, string, string, ...any)) {
+	p.checkGoodput(flaw)
 	s := &p.Stream
 	if !s.IsSet() {
 		flaw(s.Tokens+s.End+s.Error != "" || len(s.Count) > 0 || s.Stall != 0,

@@ -157,6 +157,7 @@ type Interval struct {
 // Apart is what an interval's other counts and distributions do not have.
 type Apart struct {
 	metric.EarlyCounts
+	metric.GoodCounts
 	Events int64 // of streams: counted, that came in it
 	// Stream is what was counted of streams; nil: answers are none. Not in a Result.
 	Stream       *metric.StreamsSparse `json:",omitempty"`

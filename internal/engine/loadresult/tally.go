@@ -47,7 +47,8 @@ func addSparse(h *metric.Histogram, a, b metric.Sparse) metric.Sparse {
 // counters are what was counted in all intervals.
 func (t *Tally) counters() *metric.Counters {
 	c := &metric.Counters{Sent: t.Sent, Completed: t.Completed, Failed: t.Failed,
-		EarlyCounts: t.EarlyCounts, Iterations: t.Iterations, IterationsFailed: t.IterationsFailed,
+		EarlyCounts: t.EarlyCounts, GoodCounts: t.GoodCounts,
+		Iterations: t.Iterations, IterationsFailed: t.IterationsFailed,
 		Received: t.Received, Written: t.Written, Bodies: t.Bodies, Checks: t.Checks,
 		Latency: t.Latency.Histogram(metric.Fine), Service: t.Service.Histogram(metric.Fine),
 		ErrorLatency:  t.ErrorLatency.Histogram(metric.Fine),

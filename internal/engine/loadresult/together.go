@@ -279,6 +279,7 @@ func (iv *Interval) Add(part Interval) {
 	iv.Failed += part.Failed
 	iv.InFlight += part.InFlight
 	iv.AddEarly(part.EarlyCounts)
+	iv.AddGood(part.GoodCounts)
 	iv.Iterations += part.Iterations
 	iv.IterationsFailed += part.IterationsFailed
 	iv.Events += part.Events

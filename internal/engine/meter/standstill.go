@@ -57,3 +57,9 @@ func (k *Watch) Lost(now, before, began int64) (lost int64) {
 	}
 	return lost
 }
+
+// A Standstill is one, on the ring's clock.
+type Standstill struct{ Since, Until int64 }
+
+// Has reports whether an instant lies in the standstill.
+func (s *Standstill) Has(at int64) bool { return at >= s.Since && at < s.Until }

@@ -17,6 +17,7 @@ type Counters struct {
 	InFlight  int64 // begun and not ended when the interval ended
 
 	EarlyCounts
+	GoodCounts
 
 	Iterations, IterationsFailed int64      // of a scenario: completed, and failed
 	IterationTime                *Histogram // due to done, of Iterations; nil: not wanted
@@ -40,6 +41,18 @@ type EarlyCounts struct {
 	Early           int64 `json:"early,omitempty"`            // right answers
 	EarlyErrors     int64 `json:"early_errors,omitempty"`     // answers that were errors
 	EarlyIterations int64 `json:"early_iterations,omitempty"` // of a scenario: completed
+}
+
+// GoodCounts count answers that kept all limits of the plan's goodput.
+type GoodCounts struct {
+	Good      int64 `json:"good,omitempty"`       // to requests due in the window
+	GoodEnded int64 `json:"good_ended,omitempty"` // that ended in the window
+}
+
+// AddGood adds from to c.
+func (c *GoodCounts) AddGood(from GoodCounts) {
+	c.Good += from.Good
+	c.GoodEnded += from.GoodEnded
 }
 
 // AddEarly adds from to c.
@@ -91,6 +104,7 @@ func (s *Counters) Merge(from *Counters) {
 	s.Failed += from.Failed
 	s.InFlight += from.InFlight
 	s.AddEarly(from.EarlyCounts)
+	s.AddGood(from.GoodCounts)
 	s.Iterations += from.Iterations
 	s.IterationsFailed += from.IterationsFailed
 	s.Received += from.Received

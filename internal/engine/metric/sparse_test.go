@@ -219,7 +219,7 @@ func TestStreamsSparse(t *testing.T) {
 		"too many":   func(s *StreamsSparse) { s.All = 1 << 41 },
 		"arrivals":   func(s *StreamsSparse) { s.Arrivals = s.Counted + 1 },
 		"firsts":     func(s *StreamsSparse) { s.Eventful++ },
-		"histograms": func(s *StreamsSparse) { s.Histograms[0] = s.Histograms[1] },
+		"histograms": func(s *StreamsSparse) { s.Histograms[0] = s.Histograms[3] },
 	} {
 		wrong := *sum
 		if change(&wrong); wrong.Check(1<<40) == nil {

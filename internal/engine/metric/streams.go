@@ -11,7 +11,7 @@ import (
 type Streams struct {
 	StreamCounts
 	First   *Histogram // Fine; ns from due to the first arrival
-	Service *Histogram // Coarse; ns from sent to the first arrival
+	Service *Histogram // Fine; ns from sent to the first arrival
 	Gap     *Histogram // Fine; ns between two arrivals of a stream, and the silence before it stalled
 	Token   *Histogram // Coarse; ns a token, a value for each stream
 	Events  *Histogram // Coarse; counted events of a stream
@@ -41,7 +41,7 @@ type StreamCounts struct {
 }
 
 // streamDigits are the digits of the histograms of a Streams, in the order of histograms.
-var streamDigits = [7]int{Fine, Coarse, Fine, Coarse, Coarse, Coarse, Coarse}
+var streamDigits = [7]int{Fine, Fine, Fine, Coarse, Coarse, Coarse, Coarse}
 
 // NewStreams returns a Streams of nothing.
 func NewStreams() *Streams {

@@ -14,6 +14,7 @@ type Response struct {
 	BodyBytes int64         // how many there were
 	Protocol  string        // of the connection, as loadplan names it, such as "h2"
 	Took      time.Duration // from the sending of the step to the end of the response
+	Good      bool          // it kept all limits of the plan's goodput
 	Broken    error         // why it is no whole stream of events; nil: it is, or need not be
 	Unjudged  bool          // the scenario says: the run ended before all checks were made
 

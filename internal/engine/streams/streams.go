@@ -13,6 +13,7 @@ import (
 	"math/bits"
 
 	"dyno/internal/engine/flow"
+	"dyno/internal/engine/goodput"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
@@ -65,6 +66,7 @@ type one struct {
 	stream.State
 	due, sent   int64
 	first, last int64 // arrivals; 0: there was none
+	longest     int64 // gap
 	got         int64 // bytes of the body
 	events      int64 // counted
 	kind        []byte
@@ -85,7 +87,7 @@ func (c *Conn) Begin(tag uint32, due, sent int64, counted bool) {
 	s := &c.of[tag]
 	s.State.Begin()
 	s.due, s.sent, s.counted = due, sent, counted
-	s.first, s.last, s.got, s.events, s.kind = 0, 0, 0, 0, s.kind[:0]
+	s.first, s.last, s.longest, s.got, s.events, s.kind = 0, 0, 0, 0, 0, s.kind[:0]
 }
 
 // The fields that a stream is judged by.
@@ -149,6 +151,8 @@ func (w *Watch) count(s *one, n stream.Count) {
 	s.last = now
 	if before == 0 {
 		s.first = now
+	} else {
+		s.longest = max(s.longest, now-before)
 	}
 	if !s.counted {
 		return
@@ -200,6 +204,23 @@ func (c *Conn) End(tag uint32, right bool) error {
 	return nil
 }
 
+// AddTimes adds what the stream of exchange tag took to the times of its request.
+func (c *Conn) AddTimes(tag uint32, t *goodput.Times) {
+	s := &c.of[tag]
+	t[goodput.FirstEvent], t[goodput.GapMax], t[goodput.TokenTime] = -1, s.longest, s.tokenTime()
+	if s.first != 0 {
+		t[goodput.FirstEvent] = s.first - s.due
+	}
+}
+
+// tokenTime is the stream's time a token; -1: the server told no number of tokens, or one token.
+func (s *one) tokenTime() int64 {
+	if s.Tokens < 2 {
+		return -1
+	}
+	return (s.last - s.first) / (s.Tokens - 1)
+}
+
 // countWhole counts a stream that was right.
 func (w *Watch) countWhole(s *one) {
 	w.Counters.Events.Record(s.events)
@@ -209,8 +230,8 @@ func (w *Watch) countWhole(s *one) {
 	}
 	w.Counters.Told += s.Tokens
 	w.Counters.Tokens.Record(s.Tokens)
-	if s.Tokens > 1 {
-		w.Counters.Token.Record((s.last - s.first) / (s.Tokens - 1))
+	if took := s.tokenTime(); took >= 0 {
+		w.Counters.Token.Record(took)
 	}
 }
 

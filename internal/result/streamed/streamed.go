@@ -54,6 +54,26 @@ type Cut struct {
 	Bounds  []durations.Bound `json:"bounds"`     // of all these silences: what each exceeded
 }
 
+// A Goodput is of requests that kept all limits of the plan.
+type Goodput struct {
+	Limits string  `json:"limits"`
+	Good   int64   `json:"good"`  // of those due in the window
+	Share  float64 `json:"share"` // of all due, 0 to 1
+	Rate   float64 `json:"rate"`  // a second, of those that ended in the window
+}
+
+// NewGoodput is that of requests of which so many were due; nil without limits.
+func NewGoodput(limits string, n metric.GoodCounts, due int64, measured time.Duration) *Goodput {
+	if limits == "" {
+		return nil
+	}
+	g := &Goodput{Limits: limits, Good: n.Good, Share: float64(n.Good) / max(float64(due), 1)}
+	if measured > 0 {
+		g.Rate = float64(n.GoodEnded) / measured.Seconds()
+	}
+	return g
+}
+
 // From converts what a run counted in a window, and how long events lay unread at p99, in µs; nil
 // if its answers were no streams.
 func From(format string, s *metric.Streams, measured time.Duration) (out *Stream, lag *float64) {

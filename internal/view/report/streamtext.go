@@ -11,22 +11,29 @@ import (
 	"dyno/internal/view/format"
 )
 
-// streamRows are what came of streams of events.
+// streamRows are what came of streams of events, and how many requests kept the limits.
 func streamRows(r *result.Result) (all []document.Row) {
-	s := r.Stream
-	if s == nil {
-		return nil
-	}
 	add := func(name, text string) {
 		if text != "" {
 			all = append(all, document.Row{Name: name, Text: text})
 		}
 	}
-	add("first event", firstEventText(s))
-	add("gap", gapText(s))
-	add("events", eventsText(s))
-	add("tokens", tokensText(s))
+	if s := r.Stream; s != nil {
+		add("first event", firstEventText(s))
+		add("gap", gapText(s))
+		add("events", eventsText(s))
+		add("tokens", tokensText(s))
+	}
+	if r.Goodput != nil {
+		add("good", goodText(r.Goodput))
+	}
 	return all
+}
+
+// goodText is how many requests kept the limits.
+func goodText(g *streamed.Goodput) string {
+	return fmt.Sprintf("%s, %s/s (%s)", format.Percentage(g.Share, 3), format.Digits3(g.Rate),
+		format.PlainLine(g.Limits))
 }
 
 // firstEventText is how long first events took, from when streams were due.

@@ -1,0 +1,54 @@
+package objective
+
+import (
+	"dyno/internal/result"
+	"dyno/internal/result/streamed"
+)
+
+// streamQuantities are those of streams of events and of goodput, which have no distribution.
+var streamQuantities = map[string]struct {
+	kind
+	of func(*result.Result) (value float64, ok bool)
+}{
+	"good": {shares, func(r *result.Result) (float64, bool) {
+		if r.Goodput == nil {
+			return 0, false
+		}
+		return 100 * r.Goodput.Share, true
+	}},
+	"goodput": {rates, func(r *result.Result) (float64, bool) {
+		if r.Goodput == nil {
+			return 0, false
+		}
+		return r.Goodput.Rate, true
+	}},
+	"events": {rates, func(r *result.Result) (float64, bool) {
+		if r.Stream == nil {
+			return 0, false
+		}
+		return r.Stream.Rate.Events, true
+	}},
+	"tokens": {rates, func(r *result.Result) (float64, bool) {
+		if r.Stream == nil {
+			return 0, false
+		}
+		return r.Stream.Rate.Tokens, true
+	}},
+}
+
+// parseStreams finds one of streamQuantities.
+func parseStreams(name string) (q quantity, is bool) {
+	s, is := streamQuantities[name]
+	return quantity{name, name, 0, s.kind, plain(s.of)}, is
+}
+
+// ofStream is a distribution of streams of events; nil where answers are none.
+func ofStream(of func(*streamed.Stream) *result.Distribution) func(*result.Result) *result.
+	Distribution {
+	return func(r *result.Result) *result.Distribution {
+		if r.Stream == nil {
+			return nil
+		}
+		return of(r.Stream)
+	}
+}

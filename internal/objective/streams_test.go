@@ -1,0 +1,50 @@
+package objective
+
+import (
+	"testing"
+	"time"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/result"
+	"dyno/internal/result/streamed"
+)
+
+// Objectives of streams are judged by what the streams had. A stream that was cut in a silence may
+// have had a longer gap, so it cannot help to meet an upper bound.
+func TestObjectivesOfStreams(t *testing.T) {
+	s := metric.NewStreams()
+	for i := range int64(1000) {
+		s.First.Record((i + 1) * 1e6) // 1 ms to 1 s
+		s.Service.Record(1e6)
+		s.Token.Record(10e6)
+	}
+	for range 5000 {
+		s.Gap.Record(20e6)
+	}
+	s.Counted, s.Received, s.ReceivedTokens, s.Told = 6000, 6000, 4000, 4000
+	s.Cut, s.CutMost, s.Cuts[33] = 100, 9e9, 100 // 8.6 s or more
+	r := &result.Result{Traffic: result.Traffic{Goodput: &streamed.Goodput{Share: 0.962, Rate: 7.7}}}
+	r.Stream, _ = streamed.From("sse", s, 10*time.Second)
+	for expr, want := range map[string]string{
+		"first_event.p50<510ms": "met", "first_event.p99<900ms": "missed", "ttft.p99<1s": "met", "gap.p50<30ms": "met",
+		"gap.p99<30ms": "missed", "gap.max<1s": "missed", "token_time.mean<11ms": "met", "tpot.p99<9ms": "missed",
+		"events>500/s": "met", "events>1k": "missed", "tokens>=400": "met", "good>96%": "met", "good>99%": "missed",
+		"goodput>7/s": "met",
+	} {
+		o, err := Parse(expr)
+		if err != nil {
+			t.Errorf("%s: %v", expr, err)
+			continue
+		}
+		got := o.Judge(r)
+		if state := map[bool]string{true: "met", false: "missed"}[got.Met]; state != want || got.IsUndecided() {
+			t.Errorf("%s: %+v, want %s", expr, got, want)
+		}
+		if plain := o.Judge(&result.Result{}); plain.Met {
+			t.Errorf("%s is met where answers are no streams: %+v", expr, plain)
+		}
+	}
+	if _, err := Parse("itl.p99<1s"); err == nil {
+		t.Error("itl has two meanings")
+	}
+}
