@@ -5,7 +5,6 @@ import (
 
 	"dyno/internal/engine/h3"
 	"dyno/internal/engine/loadplan"
-	ptls "dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
 )
 
@@ -25,15 +24,4 @@ func (r *run) shareOfCPUs() float64 {
 		return 0
 	}
 	return float64(r.result.CPU) / float64(r.result.Measured) / float64(runtime.NumCPU())
-}
-
-// tlsTerms are the terms of a worker's handshakes.
-func (w *worker) tlsTerms() map[ptls.Terms]int64 {
-	if !w.plan.Target.TLS {
-		return nil
-	}
-	if w.plan.OnlyHTTP3() {
-		return h3.Settled(w.newCodec(nil))
-	}
-	return ptls.Settled(w.newCodec(nil))
 }

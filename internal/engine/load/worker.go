@@ -10,11 +10,13 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/meter"
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/fcgi"
 	"dyno/internal/engine/rendezvous"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/sampling"
 	"dyno/internal/engine/streams"
+	"dyno/internal/engine/transport"
 	"dyno/internal/fact"
 )
 
@@ -342,7 +344,7 @@ func (w *worker) finishRun() {
 		sample, total := fcgi.Stderr(w.newCodec(nil))
 		w.totals.Stderr, w.totals.StderrBytes = bytes.Clone(sample), total
 	}
-	w.totals.Terms = w.tlsTerms()
+	w.totals.Terms = transport.Settled(w.plan, func() proto.Codec { return w.newCodec(nil) })
 	if w.WasHeld() && w.plan.Cap == 0 {
 		w.notices[fact.OwnerAllows{Rate: w.plan.Ceiling.PerSecond()}] = true
 	}

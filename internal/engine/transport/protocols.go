@@ -174,3 +174,14 @@ func (s *Protocols) logKeys(name string, c *tls.Config) error {
 	s.addNotice(fact.SecretsWritten{File: name})
 	return nil
 }
+
+// Settled are the terms of the handshakes of a thread, of whose codecs newCodec makes one more.
+func Settled(p *loadplan.Plan, newCodec func() proto.Codec) map[ptls.Terms]int64 {
+	switch {
+	case !p.Target.TLS:
+		return nil
+	case p.OnlyHTTP3():
+		return h3.Settled(newCodec())
+	}
+	return ptls.Settled(newCodec())
+}
