@@ -269,7 +269,7 @@ func (a *attack) floodReports() {
 
 // sendInflatingFinal sends a final that expands to a.inflated bytes.
 func (a *attack) sendInflatingFinal() {
-	const head, one, tail = `{"result":{"series":[`, `{},`, `{}]},"start":0,"late":0}`
+	const head, one, tail = `{"result":{"Routes":[`, `{},`, `{}]},"start":0}`
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	io.Copy(w, io.MultiReader(strings.NewReader(head),
