@@ -21,9 +21,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
-	"dyno/internal/engine/proto"
 	"dyno/internal/fleet/wire"
-	"dyno/internal/result"
 )
 
 // simulatedEnv has a test process be so many agents on a bus, which load nothing and report
@@ -87,7 +85,8 @@ func TestManyAgents(t *testing.T) {
 	}
 	_, peak, _ := strings.Cut(string(status), "VmHWM:")
 	peak, _, _ = strings.Cut(peak, "\n")
-	t.Logf("%d agents: peak memory %s, %d requests", agents, strings.TrimSpace(peak), r.Requests.Completed)
+	t.Logf("%d agents: peak memory %s, %d requests, %v of CPU in all", agents, strings.TrimSpace(peak), r.Requests.Completed,
+		processCPUTime().Round(10*time.Millisecond))
 }
 
 // processCPUTime is the CPU time of this process.
@@ -203,12 +202,9 @@ func (s *simulated) handleCommand(t *testing.T, m *nats.Msg, do chan<- func()) {
 	}
 }
 
-// simulateLoad reports seconds, all alike, and at last all of them together.
+// simulateLoad reports seconds, all alike, and at last the rest.
 func (s *simulated) simulateLoad(t *testing.T, begin time.Time, do chan<- func()) {
 	n := s.second.Count
-	r := &loadresult.Result{Plan: s.plan, Ended: loadresult.ByDuration, Total: metric.NewCounters(), Started: begin,
-		Measured: time.Duration(s.plan.Duration)}
-	r.Plan.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET"}}}
 	report := func(m wire.Report) {
 		do <- func() {
 			s.spool.addReport(m)
@@ -221,26 +217,15 @@ func (s *simulated) simulateLoad(t *testing.T, begin time.Time, do chan<- func()
 		to := time.Duration(i+1) * time.Second
 		time.Sleep(time.Until(begin.Add(to)))
 		iv := loadresult.Interval{Index: i, From: to - time.Second, To: to, Sent: n, Completed: n,
-			Received: 100 * n, Written: 50 * n, Status: map[uint16]int64{200: n}, Latency: s.second.Sparse()}
+			Received: 100 * n, Written: 50 * n, Status: map[uint16]int64{200: n}, Latency: s.second.ToSparse()}
 		iv.Measure()
 		report(wire.Report{RunRef: s.of, Tick: &iv})
-		kept := iv
-		kept.Latency = metric.Sparse{}
-		r.Intervals = append(r.Intervals, kept)
-		r.Total.Sent, r.Total.Completed = r.Total.Sent+n, r.Total.Completed+n
-		r.Total.Received, r.Total.Written = r.Total.Received+100*n, r.Total.Written+50*n
-		r.Total.Status[200] += n
-		r.Total.Latency.Add(s.second)
 	}
-	out, err := result.From(r, loadplan.Version)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	for part := range (wire.Final{Result: out, Start: s.clock.readingAt(begin)}).PackParts() {
-		pieces := wire.SplitPieces(part, wire.FinalPieceMax)
-		for i, data := range pieces {
-			report(wire.Report{RunRef: s.of, Data: data, Last: i == len(pieces)-1})
-		}
+	r := &loadresult.Result{Ended: loadresult.ByDuration, Measured: time.Duration(s.plan.Duration), Totals: loadresult.NewTotals()}
+	r.FirstByte.RecordMany(1e6, n)
+	f := wire.Final{Result: r.Told(), Threads: 1, Start: s.clock.readingAt(begin)}
+	pieces := wire.SplitPieces(f.Pack(), wire.FinalPieceMax)
+	for i, data := range pieces {
+		report(wire.Report{RunRef: s.of, Data: data, Last: i == len(pieces)-1})
 	}
 }
