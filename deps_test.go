@@ -154,7 +154,7 @@ view/page/pagetest: / github.com/chromedp
 view/chart: capacity engine/metric lab result stats store view/answer view/format view/payload lazyregexp /
 view/drawing: view/chart / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot
 view/manpage: view/format /
-view/serve: atomicfile dynohome lab lab/judge view/answer view/chart view/document view/format view/labanswer view/labreport view/page view/payload view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext setting lazyregexp /
+view/serve: atomicfile dynohome lab lab/judge view/answer view/chart view/document view/format view/labanswer view/labreport view/live view/page view/payload view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext setting lazyregexp /
 fleet/bus/bustest: /
 fleet/bus: atomicfile lazyregexp / github.com/nats-io
 fleet/hub: fleet/bus / github.com/nats-io

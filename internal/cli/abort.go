@@ -24,19 +24,13 @@ func newGuard(f *runFlags) *guard {
 	return &guard{Guard: objective.NewGuard(f.plan, f.objectives)}
 }
 
-// watchIntervals wraps each, and calls abort when an objective is broken.
-func (g *guard) watchIntervals(each func(loadresult.Interval),
-	abort context.CancelCauseFunc) func(loadresult.Interval) {
-	if g.Guard == nil {
-		return each
+// watchInterval calls abort when an objective is broken.
+func (g *guard) watchInterval(iv loadresult.Interval, abort context.CancelCauseFunc) {
+	if g.Guard == nil || g.broken != nil {
+		return
 	}
-	return func(iv loadresult.Interval) {
-		if g.broken == nil {
-			if g.broken = g.Second(iv); g.broken != nil {
-				abort(loadresult.ErrAborted)
-			}
-		}
-		each(iv) // it can block while a terminal is stopped
+	if g.broken = g.Second(iv); g.broken != nil {
+		abort(loadresult.ErrAborted)
 	}
 }
 

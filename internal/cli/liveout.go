@@ -47,16 +47,13 @@ func (o liveOutputs) watchServer(w watch) {
 	}
 }
 
-// showIntervals wraps each, and gives every interval to those who read.
-func (o liveOutputs) showIntervals(each func(loadresult.Interval)) func(loadresult.Interval) {
-	return func(iv loadresult.Interval) {
-		each(iv)
-		if o.metrics != nil {
-			o.metrics.Add(iv)
-		}
-		if o.stream != nil {
-			o.stream.Add(iv)
-		}
+// publishInterval gives an interval to those who read.
+func (o liveOutputs) publishInterval(iv loadresult.Interval) {
+	if o.metrics != nil {
+		o.metrics.Add(iv)
+	}
+	if o.stream != nil {
+		o.stream.Add(iv)
 	}
 }
 

@@ -336,7 +336,7 @@ func runPeer(p peer) func(streams, []string) int {
 		}
 		ctx, end := untilInterrupted()
 		defer end()
-		r, err := f.carryOutPlan(ctx, f.plan, runHere, func(loadresult.Interval) {})
+		r, err := f.carryOutPlan(ctx, f.plan, runHere)
 		if err != nil {
 			return s.failNotRun(err)
 		}

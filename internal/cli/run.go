@@ -70,8 +70,8 @@ func runLoad(s streams, args []string) int {
 	}
 	defer leave()
 	d := s.newDisplay(f, stop)
-	r, err := f.carryOutPlan(loading, f.plan, run,
-		f.live.showIntervals(shown.showIntervals(d.showInterval)))
+	r, err := f.carryOutPlan(loading, f.plan, run, d.showInterval, shown.showInterval,
+		f.live.publishInterval)
 	if err := d.endDisplay(); err != nil {
 		s.writeLine("dyno: --tui: %v", err)
 	}
@@ -117,9 +117,10 @@ func (s streams) openFiles(f *runFlags) (out *output, log *requestLog, code int)
 }
 
 // carryOutPlan has a generator run p, which is the flags' plan, perhaps with addresses. It watches
-// the server meanwhile.
+// the server meanwhile. Each interval goes, without secrets, to those that show or publish it, in
+// this order: they may block while a terminal is stopped.
 func (f *runFlags) carryOutPlan(ctx context.Context, p loadplan.Plan, run result.Runner,
-	each func(loadresult.Interval)) (*result.Result, error) {
+	shown ...func(loadresult.Interval)) (*result.Result, error) {
 	w, err := startWatch(ctx, f)
 	if err != nil {
 		return nil, err
@@ -130,7 +131,14 @@ func (f *runFlags) carryOutPlan(ctx context.Context, p loadplan.Plan, run result
 	defer abort(nil)
 	guard := newGuard(f)
 	keep := f.planReplacer()
-	r, err := run(ctx, p, guard.watchIntervals(plansecrets.ConcealIntervals(p, keep, each), abort))
+	conceal := plansecrets.IntervalConcealer(p, keep)
+	r, err := run(ctx, p, func(iv loadresult.Interval) {
+		guard.watchInterval(iv, abort)
+		iv = conceal(iv)
+		for _, show := range shown {
+			show(iv)
+		}
+	})
 	seen := w.endWatch()
 	if err = errors.Join(err, r.RestorePlan(p, keep)); err != nil {
 		return nil, err

@@ -103,7 +103,7 @@ func (s streams) scriptRun(f *scenarioFlags, p parsed) int {
 	}
 	ctx, end := untilInterrupted()
 	defer end()
-	r, err := f.carryOutPlan(ctx, f.plan, runHere, func(loadresult.Interval) {})
+	r, err := f.carryOutPlan(ctx, f.plan, runHere)
 	if err != nil {
 		return s.failNotRun(err)
 	}

@@ -289,13 +289,9 @@ func (v *shownRun) loadRunner() result.Runner {
 	return workerRunner(v.exe)
 }
 
-// showIntervals wraps each, and shows every interval.
-func (v *shownRun) showIntervals(each func(loadresult.Interval)) func(loadresult.Interval) {
-	if v == nil {
-		return each
-	}
-	return func(iv loadresult.Interval) {
-		each(iv)
+// showInterval shows an interval.
+func (v *shownRun) showInterval(iv loadresult.Interval) {
+	if v != nil {
 		v.show.Interval(iv)
 	}
 }

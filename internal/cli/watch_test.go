@@ -55,7 +55,7 @@ func TestWatchedInMetrics(t *testing.T) {
 		}
 		return nil, errors.Join(err, ended)
 	}
-	if _, err := f.carryOutPlan(t.Context(), f.plan, load, func(loadresult.Interval) {}); !errors.Is(err, ended) {
+	if _, err := f.carryOutPlan(t.Context(), f.plan, load); !errors.Is(err, ended) {
 		t.Error(err)
 	}
 }

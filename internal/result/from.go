@@ -86,7 +86,7 @@ func newResult(r *loadresult.Result, plan loadplan.Plan, version string) (*Resul
 		Rate: Rate{Sent: perSecond(total.Sent-r.SentAfter, r.Measured),
 			Completed:  perSecond(total.Completed+total.Early-r.CompletedAfter, r.Measured),
 			Handshakes: handshakeRate(r), ErrorAnswers: errorAnswerRate(r, total)},
-		Traffic: Traffic{Status: countByStatus(total), Errors: newErrors(r.Failures),
+		Traffic: Traffic{Status: countByStatus(total), Errors: NewErrors(r.Failures),
 			Bytes:       Bytes{total.Written, total.Received, total.Bodies},
 			Connections: newConnections(r), Retries: r.Retries, Samples: r.Samples},
 		Series:    newPoints(r.Intervals),
@@ -332,7 +332,8 @@ func NewError(f loadresult.Failure) Error {
 // Text is what the error says, with what can be done about it.
 func (e Error) Text(v say.Voice) string { return say.WithAdvice(e.Detail, e.Remedies, v) }
 
-func newErrors(from []loadresult.Failure) []Error {
+// NewErrors are failures as a result has them, the most frequent first.
+func NewErrors(from []loadresult.Failure) []Error {
 	all := make([]Error, len(from))
 	for i, f := range from {
 		all[i] = NewError(f)

@@ -8,16 +8,16 @@ import (
 	"dyno/internal/redact"
 )
 
-// ConcealIntervals is each, which is not told what of p is secret: what servers said of it in
-// failures has what keep leaves. A nil keep leaves all. What is known of p is computed now, for
-// with many secrets that takes up to a second of a CPU, which the load is to have.
-func ConcealIntervals(p loadplan.Plan, keep redact.Replacer,
-	each func(loadresult.Interval)) func(loadresult.Interval) {
+// IntervalConcealer returns a function that takes out of an interval what of p is secret: what
+// servers said of it in failures has what keep leaves. A nil keep leaves all. What is known of p is
+// computed now, for with many secrets that takes up to a second of a CPU, which the load is to have.
+func IntervalConcealer(p loadplan.Plan, keep redact.Replacer) func(
+	loadresult.Interval) loadresult.Interval {
 	if keep == nil {
-		return each
+		return func(iv loadresult.Interval) loadresult.Interval { return iv }
 	}
 	known := Known(p, keep)
-	return func(iv loadresult.Interval) {
+	return func(iv loadresult.Interval) loadresult.Interval {
 		iv.Failures = slices.Clone(iv.Failures)
 		for i := range iv.Failures {
 			f := &iv.Failures[i]
@@ -25,6 +25,6 @@ func ConcealIntervals(p loadplan.Plan, keep redact.Replacer,
 				f.Kind = known.Cut(keep.Check(f.Kind))
 			}
 		}
-		each(iv)
+		return iv
 	}
 }

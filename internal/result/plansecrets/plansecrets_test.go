@@ -19,10 +19,9 @@ func TestSecretsAreKnownBeforeTheLoad(t *testing.T) {
 	}
 	p := loadplan.DefaultPlan()
 	p.Requests = []loadplan.Request{{Request: proto.Request{Header: []proto.Field{{Name: "X-Auth", Value: "SECRET2"}}}}}
-	var said string
-	each := ConcealIntervals(p, keep, func(iv loadresult.Interval) { said = iv.Failures[0].Detail })
-	before := marked
-	if each(loadresult.Interval{Failures: []loadresult.Failure{{Detail: "bad line SECRET2"}}}); said !=
+	conceal := IntervalConcealer(p, keep)
+	before, given := marked, []loadresult.Failure{{Detail: "bad line SECRET2"}}
+	if said := conceal(loadresult.Interval{Failures: given}).Failures[0].Detail; said !=
 		"bad line (redacted)" || before == 0 || marked != before {
 		t.Errorf("%q: %d secrets were marked before the load, and %d later", said, before, marked-before)
 	}

@@ -12,18 +12,9 @@ package live
 
 import (
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
-
-// newErrors are the failures of an interval as a result has them.
-func newErrors(all []loadresult.Failure) (errors []result.Error) {
-	for _, f := range all {
-		errors = append(errors, result.NewError(f))
-	}
-	return errors
-}
 
 // checkCounts are outcomes of the checks of p by their names, in its order. Several of one name are
 // put together. As a result, it has dyno's own only if they failed.

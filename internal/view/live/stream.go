@@ -55,10 +55,10 @@ func timesOf(s metric.Sparse) *Times {
 		P99: float64(s.Quantile(0.99)) / 1e3, Max: float64(s.Max) / 1e3}
 }
 
-// newInterval is the line of an interval of a run of p.
-func newInterval(p *loadplan.Plan, iv loadresult.Interval) Interval {
+// NewInterval is the line of an interval of a run of p.
+func NewInterval(p *loadplan.Plan, iv loadresult.Interval) Interval {
 	line := Interval{Format: IntervalFormat, From: iv.From.Seconds(), Point: result.PointOf(iv),
-		Offered: offered(p, iv), Failures: newErrors(iv.Failures), BusyPercent: 100 * iv.Busy,
+		Offered: offered(p, iv), Failures: result.NewErrors(iv.Failures), BusyPercent: 100 * iv.Busy,
 		LagMax: float64(iv.LagMax) / 1e3, IterationTime: timesOf(iv.IterationTime),
 		ErrorLatency: timesOf(iv.ErrorLatency)}
 	for _, c := range checkCounts(p, iv.Checks) {
@@ -92,7 +92,7 @@ type Stream struct {
 func NewStream(to io.Writer, p loadplan.Plan) *Stream { return &Stream{to: to, plan: p} }
 
 // Add writes an interval. After an error it writes no more; End returns the error.
-func (s *Stream) Add(iv loadresult.Interval) { s.writeLine(newInterval(&s.plan, iv)) }
+func (s *Stream) Add(iv loadresult.Interval) { s.writeLine(NewInterval(&s.plan, iv)) }
 
 // End writes the result, which is the last line. It returns the first error of all lines.
 func (s *Stream) End(r *result.Result) error {

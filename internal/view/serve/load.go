@@ -19,6 +19,7 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/result/plansecrets"
 	"dyno/internal/setting"
+	"dyno/internal/view/live"
 	"dyno/internal/view/report"
 )
 
@@ -140,34 +141,17 @@ type beginning struct {
 	Iterations  bool      `json:"iterations,omitempty"` // Requested is of iterations, not of requests
 }
 
-// A second is an interval as browsers get it: what a result has of it, and what it has
-// only while the load runs.
+// A second is an interval as browsers get it: a line of a stream, and what there was since the load
+// began, because a browser that comes late does not get every second.
 type second struct {
-	result.Point
-	From    float64          `json:"from_s"`            // its beginning, after the window's start
-	Offered *float64         `json:"offered,omitempty"` // open: a second
-	Status  map[uint16]int64 `json:"status,omitempty"`
-	Faults  []failure        `json:"failures,omitempty"`
-	Busy    float64          `json:"busy_percent"` // of the generator's busiest thread
-	LagMax  float64          `json:"send_lag_max_us"`
-	// Since the load began: a browser that comes late does not get every second.
+	live.Interval
 	CompletedSoFar int64 `json:"completed_so_far"`
 	ErrorsSoFar    int64 `json:"errors_so_far"`
 
 	// Of a scenario.
-	IterationP50     float64             `json:"iteration_p50_us,omitempty"` // of those that completed
-	IterationP99     float64             `json:"iteration_p99_us,omitempty"`
 	IterationsSoFar  int64               `json:"iterations_so_far,omitempty"`
 	IterationsFailed int64               `json:"iterations_failed_so_far,omitempty"`
-	Checks           []result.CheckCount `json:"checks_so_far,omitempty"` // that failed, most first
-}
-
-// A failure is a way in which exchanges or connections failed in a second.
-type failure struct {
-	Phase  string `json:"phase"`
-	Kind   string `json:"kind"`
-	Detail string `json:"detail"`
-	Count  int64  `json:"count"`
+	ChecksSoFar      []result.CheckCount `json:"checks_so_far,omitempty"` // that failed, most first
 }
 
 // mostFailures is how many ways to fail a second has, at most, to keep it short.
@@ -177,27 +161,18 @@ const mostFailures = 10
 func (v *Show) Interval(iv loadresult.Interval) {
 	v.sum.Add(loadresult.Interval{Completed: iv.Completed, Failed: iv.Failed, Checks: iv.Checks,
 		Iterations: iv.Iterations, IterationsFailed: iv.IterationsFailed})
-	s := second{Point: result.PointOf(iv), From: iv.From.Seconds(), Status: iv.Status,
-		Busy: 100 * iv.Busy, LagMax: float64(iv.LagMax) / 1e3,
-		CompletedSoFar: v.sum.Completed, ErrorsSoFar: v.sum.Failed, IterationsSoFar: v.sum.Iterations,
-		IterationsFailed: v.sum.IterationsFailed, Checks: v.failedChecks()}
-	if t := iv.IterationTime; t.Count > 0 {
-		s.IterationP50, s.IterationP99 = float64(t.Quantile(0.5))/1e3, float64(t.Quantile(0.99))/1e3
-	}
-	s.Heat = nil // for the report: it is large
-	s.Users = v.plan.UsersAt(iv.To)
-
-	// What is offered in iterations cannot be held against requests.
-	if v.plan.Open() && !v.plan.CountsIterations() {
-		offered := v.plan.OfferedBetween(iv.From, iv.To).PerSecond()
-		s.Offered = &offered
-	}
-	for _, f := range iv.Failures[:min(len(iv.Failures), mostFailures)] {
-		kind := f.Kind
-		if f.Phase == loadresult.Check { // the name of the check
-			kind = v.known.Cut(kind)
+	iv.Failures, iv.Checks = slices.Clone(iv.Failures[:min(len(iv.Failures), mostFailures)]), nil
+	for i := range iv.Failures {
+		f := &iv.Failures[i]
+		if f.Detail = v.known.Cut(f.Detail); f.Phase == loadresult.Check { // the name of the check
+			f.Kind = v.known.Cut(f.Kind)
 		}
-		s.Faults = append(s.Faults, failure{string(f.Phase), kind, v.known.Cut(f.Detail), f.Count})
+	}
+	s := second{Interval: live.NewInterval(&v.plan, iv), CompletedSoFar: v.sum.Completed,
+		ErrorsSoFar: v.sum.Failed, IterationsSoFar: v.sum.Iterations,
+		IterationsFailed: v.sum.IterationsFailed, ChecksSoFar: v.failedChecks()}
+	if v.plan.CountsIterations() { // what is offered in these cannot be held against requests
+		s.Offered = nil
 	}
 	v.of.loads.journal.appendEvent("second", s)
 }

@@ -504,7 +504,7 @@ func TestSecondsOfUsers(t *testing.T) {
 	}
 	j := s.loads.journal
 	got := string(bytes.Join(append([][]byte{j.head}, j.events...), nil))
-	for _, want := range []string{`"requested":100,"iterations":true`, `"iteration_p99_us":2000`, `"iterations_so_far":2,` +
+	for _, want := range []string{`"requested":100,"iterations":true`, `"iteration_time":{"mean_us":2000000,"p50_us":2000000,"p99_us":2000000,"max_us":2000000}`, `"iterations_so_far":2,` +
 		`"iterations_failed_so_far":4,"checks_so_far":[{"name":"json:$.ok","passed":0,"failed":8},`, `"passed":6,"failed":2}]`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)

@@ -28,15 +28,14 @@ export interface Second {
   status?: Record<string, number>;
   failures?: { phase: string; kind: string; detail: string; count: number }[];
   busy_percent: number;
-  send_lag_max_us: number;
+  send_lag_max_us?: number;
   early?: number;
   early_iterations?: number;
   completed_so_far: number;
   errors_so_far: number;
   iterations?: number;
   iterations_failed?: number;
-  iteration_p50_us?: number;
-  iteration_p99_us?: number;
+  iteration_time?: { p50_us: number; p99_us: number };
   iterations_so_far?: number;
   iterations_failed_so_far?: number;
   checks_so_far?: { name: string; passed: number; failed: number }[];
@@ -91,7 +90,7 @@ export class Charts {
       this.over("iterations", "Iterations", "iterations/s", "iterations/s", "", [
         curve("completed", line(0), per("iterations")), curve("failed", line(1), per("iterations_failed"))]),
       this.over("iteration-time", "Time of iterations", "time of the iterations of each second", "time", "µs", [
-        curve("p50", percentiles.p50, (s) => s.iteration_p50_us ?? null), curve("p99", percentiles.p99, (s) => s.iteration_p99_us ?? null)]),
+        curve("p50", percentiles.p50, (s) => s.iteration_time?.p50_us ?? null), curve("p99", percentiles.p99, (s) => s.iteration_time?.p99_us ?? null)]),
       this.over("errors", "Errors", "errors/s", "errors/s", "", [curve("errors", line(1), per("errors"))]),
       this.over("generator", "Generator", "share of the time in which its busiest thread was busy", "busy", "%", [
         curve("busy", line(0), (s) => s.busy_percent)]),

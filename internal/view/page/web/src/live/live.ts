@@ -221,14 +221,14 @@ class Live {
       tile("p99, last second", "now.p99_us", s.p99_us, format.duration),
       tile("max, last second", "now.max_us", s.max_us, format.duration),
       tile("iterations, last second", "now.iterations", this.run?.iterations ? ended(s, "iterations") / length : undefined, perSecond),
-      tile("p99 of an iteration, last second", "now.iteration_p99_us", s.iteration_p99_us, format.duration),
+      tile("p99 of an iteration, last second", "now.iteration_p99_us", s.iteration_time?.p99_us, format.duration),
       tile("iterations so far", "total.iterations", this.run?.iterations ? s.iterations_so_far ?? 0 : undefined, format.count),
       tile("iterations failed so far", "total.iterations_failed", s.iterations_failed_so_far, format.count),
       tile("in flight now", "now.in_flight", s.in_flight, format.count),
       tile("completed so far", "total.completed", this.total.completed, format.count),
       tile("errors so far", "total.errors", this.total.errors, format.count),
       tile("generator busy, last second", "now.busy_percent", s.busy_percent, format.percent),
-      tile("send lag max, last second", "now.send_lag_max_us", s.offered === undefined ? undefined : s.send_lag_max_us, format.duration),
+      tile("send lag max, last second", "now.send_lag_max_us", s.offered === undefined ? undefined : s.send_lag_max_us ?? 0, format.duration),
     ].filter((n) => n !== null);
   }
 }
