@@ -281,7 +281,7 @@ func TestCausesFirst(t *testing.T) {
 	reset := loadresult.Failure{Phase: loadresult.Read, Kind: "reset", Count: 10}
 	broken := loadresult.Failure{Phase: loadresult.Protocol, Kind: "compression", Count: 20}
 	got := ""
-	for _, e := range newErrors([]loadresult.Failure{behind, reset, broken}) {
+	for _, e := range NewErrors([]loadresult.Failure{behind, reset, broken}) {
 		got += e.Kind + " "
 	}
 	if got != "compression reset behind " {
