@@ -10,7 +10,7 @@ import (
 
 // IntervalConcealer returns a function that takes out of an interval what of p is secret: what
 // servers said of it in failures has what keep leaves. A nil keep leaves all. What is known of p is
-// computed now, for with many secrets that takes up to a second of a CPU, which the load is to have.
+// computed now: with many secrets that takes up to a second of a CPU, which the load is to have.
 func IntervalConcealer(p loadplan.Plan, keep redact.Replacer) func(
 	loadresult.Interval) loadresult.Interval {
 	if keep == nil {
