@@ -148,7 +148,7 @@ view/screen: say setting engine/metric view/format view/report engine/loadplan e
 view/peers: digits fact result /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
 view/labreport: fairness say lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/document view/format view/labanswer view/report /
-view/payload: view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
+view/payload: result/streamed view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
 view/page: capacity result view/chart view/payload view/drawing /
 view/page/pagetest: / github.com/chromedp
 view/chart: capacity engine/metric lab result stats store view/answer view/format view/payload lazyregexp /

@@ -21,6 +21,7 @@ import (
 
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
+	"dyno/internal/result/streamed"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/report"
 )
@@ -79,10 +80,16 @@ func (p Run) Distributions() (all []NamedDistribution) {
 	if r.Probe != nil {
 		beside = *r.Probe
 	}
+	var streams streamed.Stream
+	if r.Stream != nil {
+		streams = *r.Stream
+	}
 	for _, d := range []NamedDistribution{{"latency", "latency", r.Latency},
 		{"service", "service time", r.Service}, {"error_latency", "error latency", r.ErrorLatency},
 		{"iterations.time", "iteration", r.IterationTime()},
 		{"iterations.failed_time", "failed iteration", r.FailedIterationTime()},
+		{"stream.first_event", "first event", streams.First}, {"stream.gap", "gap", streams.Gap},
+		{"stream.token_time", "token time", streams.Token},
 		{"phases.first_byte", "first byte", r.Phases.FirstByte},
 		{"phases.connect", "connect", r.Phases.Connect}, {"phases.tls", "TLS", r.Phases.TLS},
 		{"phases.tls_full", "TLS, full", r.Phases.TLSFull},
