@@ -124,7 +124,7 @@ lab/experiment/starter: /
 lab/experiment/keys: engine/loadplan setting /
 lab/experiment: lab/experiment/keys engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting lazyregexp / go.yaml.in/yaml
 lab/design: digits lab/experiment stats / go.yaml.in/yaml
-lab/experiment/secrets: hole lab/experiment redact lazyregexp / go.yaml.in/yaml
+lab/experiment/secrets: hole lab/experiment redact setting lazyregexp / go.yaml.in/yaml
 remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result result/plansecrets server engine/loadplan engine/loadresult lazyregexp /
 lab/versus: hole lab/experiment lazyregexp / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /

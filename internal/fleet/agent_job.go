@@ -123,8 +123,11 @@ func describeLoad(p loadplan.Plan) string {
 	if p.Open() {
 		how += fmt.Sprintf(", up to %v/s", p.Peak()+p.Probe)
 	}
-	return fmt.Sprintf("host %q, port %d, at %s: %s", p.Target.Host, p.Target.Port,
-		strings.Join(at, ", "), how)
+	to := fmt.Sprintf("host %q, port %d", p.Target.Host, p.Target.Port)
+	if all := p.Reached(); len(all) > 1 {
+		to += fmt.Sprintf(", by the proxy %q, port %d", all[1].Host, all[1].Port)
+	}
+	return fmt.Sprintf("%s, at %s: %s", to, strings.Join(at, ", "), how)
 }
 
 // reachBarrier notes that the connections are open, and says so.

@@ -71,18 +71,14 @@ func (r Ready) address() (address, error) {
 	return address{u.Target, scheme + u.Authority + u.Path}, nil
 }
 
-// connect opens a connection.
-func (r Ready) connect(ctx context.Context, a address) (net.Conn, error) {
+// way is how connections to an address are made.
+func (r Ready) way(a address) loadplan.Way {
 	way := r.Way
 	way.Target, way.Connecting = a.Target, loadplan.Seconds(answerTime)
 	if way.HTTP = loadplan.Auto; a.TLS {
 		way.HTTP, way.TLS.Insecure = "1.1", true // a name proves nothing here
 	}
-	d, err := transport.NewDialer(way)
-	if err != nil {
-		return nil, err
-	}
-	return d.Open(ctx)
+	return way
 }
 
 // isTaken tells whether somebody already listens where the process is to.
@@ -171,7 +167,11 @@ func (r Ready) tryOnce(ctx context.Context, client *http.Client, a address) erro
 	if !a.FastCGI {
 		return r.requestOnce(ctx, client, a.url)
 	}
-	c, err := r.connect(ctx, a)
+	d, err := transport.NewDialer(r.way(a))
+	if err != nil {
+		return err
+	}
+	c, err := d.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -211,21 +211,10 @@ func (r Ready) requestOnce(ctx context.Context, client *http.Client, to string) 
 	return fmt.Errorf("status %d", answer.StatusCode)
 }
 
-// newClient asks without proxies, redirects or connections that are kept, and over HTTP/2 only of
-// h2c.
+// newClient asks without redirects or connections that are kept, and over HTTP/2 only of h2c.
 func (r Ready) newClient(a address) *http.Client {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(!a.H2C)
-	protocols.SetUnencryptedHTTP2(a.H2C)
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return r.connect(ctx, a) }
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			Protocols:          protocols,
-			DisableKeepAlives:  true,
-			DisableCompression: true,
-			DialContext:        dial,
-			DialTLSContext:     dial,
-		},
+		Transport:     transport.RoundTripper(r.way(a)),
 	}
 }

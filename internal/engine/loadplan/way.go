@@ -1,8 +1,13 @@
 package loadplan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
 )
 
 // A Way is how a plan's connections are made, for whoever asks its server outside of a load: a plan
@@ -41,3 +46,26 @@ func (w *Way) UnmarshalJSON(b []byte) (err error) {
 	w.Plan, err = Unpack(b)
 	return err
 }
+
+// A Reached is a host that a plan's requests reach, and its port.
+type Reached struct {
+	Host string
+	Port uint16
+}
+
+// Reached are the target and, as the last, what connections lead to. Whoever says where a plan may
+// go judges all of them.
+func (p *Plan) Reached() []Reached { return []Reached{{p.Target.Host, p.Target.Port}} }
+
+// ConnectsElsewhere reports whether connections go elsewhere than the URL says.
+func (t Target) ConnectsElsewhere() bool {
+	u, err := url.Parse(t.URL)
+	if err != nil || t.Unix != "" {
+		return false
+	}
+	port := cmp.Or(u.Port(), map[bool]string{false: "80", true: "443"}[t.TLS])
+	return !strings.EqualFold(u.Hostname(), t.Host) || port != strconv.Itoa(int(t.Port))
+}
+
+// Address is the target as HOST:PORT.
+func (t Target) Address() string { return net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) }

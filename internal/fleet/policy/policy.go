@@ -236,8 +236,9 @@ func parsePorts(s string) (Ports, error) {
 // A Lookup finds a host's addresses, as net.Resolver.LookupNetIP does.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// Authorize decides whether an agent may carry out p, its part of a plan. The plan that it
-// returns has the judged addresses, to which alone the load connects, and MaxRate as its ceiling,
+// Authorize decides whether an agent may carry out p, its part of a plan: it judges each host that
+// the plan reaches. The plan that it returns has the judged addresses of the one that connections
+// lead to, which alone the load connects to, and MaxRate as its ceiling,
 // which holds for late requests and retries too. The error has every objection. lookup nil is the
 // system's.
 func (policy *Policy) Authorize(ctx context.Context, p loadplan.Plan, lookup Lookup) (loadplan.Plan,
@@ -261,34 +262,50 @@ func (policy *Policy) Authorize(ctx context.Context, p loadplan.Plan, lookup Loo
 	if p.Target.Unix != "" {
 		return p, errors.Join(objections...)
 	}
-	objectIf(!policy.allowsPort(p.Target.Port),
-		"port %d is not among those that its policy allows: %v",
-		p.Target.Port, policy.Ports)
-	found, err := lookUpTarget(ctx, p, lookup)
-	if err != nil {
-		return p, errors.Join(append(objections, err)...)
-	}
-	_, err = netip.ParseAddr(p.Target.Host)
-	if named := err != nil; named {
-		objectIf(len(policy.Hosts) > 0 && !matchesHost(policy.Hosts, p.Target.Host),
-			"%s matches none of the hosts that its policy allows: %s", p.Target.Host,
-			strings.Join(policy.Hosts, ", "))
-		objectIf(matchesHost(policy.DenyHosts, p.Target.Host), "its policy forbids %s", p.Target.Host)
-	}
-	p.Addresses = nil
-	for _, a := range found {
-		a = a.Unmap()
-		if why := policy.whyForbidden(a); why != "" {
-			objectIf(true, "%s, an address of %s, %s", a, p.Target.Host, why)
+	for _, at := range p.Reached() {
+		p.Addresses, objections = policy.judgeHost(ctx, p, at, lookup, objections)
+		if p.Addresses == nil {
+			break
 		}
-		p.Addresses = append(p.Addresses, a)
 	}
 	return p, errors.Join(objections...)
 }
 
-// lookUpTarget returns the addresses of the plan's target.
-func lookUpTarget(ctx context.Context, p loadplan.Plan, lookup Lookup) ([]netip.Addr, error) {
-	if a, err := netip.ParseAddr(p.Target.Host); err == nil {
+// judgeHost looks one of the hosts that a plan reaches up, and adds what the policy has against it.
+func (policy *Policy) judgeHost(ctx context.Context, p loadplan.Plan, at loadplan.Reached,
+	lookup Lookup, objections []error) (judged []netip.Addr, all []error) {
+	objectIf := func(bad bool, format string, args ...any) {
+		if bad {
+			objections = append(objections, fmt.Errorf(format, args...))
+		}
+	}
+	objectIf(!policy.allowsPort(at.Port), "port %d is not among those that its policy allows: %v",
+		at.Port, policy.Ports)
+	found, err := lookUpHost(ctx, p, at.Host, lookup)
+	if err != nil {
+		return nil, append(objections, err)
+	}
+	_, err = netip.ParseAddr(at.Host)
+	if named := err != nil; named {
+		objectIf(len(policy.Hosts) > 0 && !matchesHost(policy.Hosts, at.Host),
+			"%s matches none of the hosts that its policy allows: %s", at.Host,
+			strings.Join(policy.Hosts, ", "))
+		objectIf(matchesHost(policy.DenyHosts, at.Host), "its policy forbids %s", at.Host)
+	}
+	for _, a := range found {
+		a = a.Unmap()
+		if why := policy.whyForbidden(a); why != "" {
+			objectIf(true, "%s, an address of %s, %s", a, at.Host, why)
+		}
+		judged = append(judged, a)
+	}
+	return judged, objections
+}
+
+// lookUpHost returns the addresses of a host.
+func lookUpHost(ctx context.Context, p loadplan.Plan, host string, lookup Lookup) ([]netip.Addr,
+	error) {
+	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, nil
 	}
 	if lookup == nil {
@@ -296,12 +313,12 @@ func lookUpTarget(ctx context.Context, p loadplan.Plan, lookup Lookup) ([]netip.
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.Connecting))
 	defer cancel()
-	found, err := lookup(ctx, "ip", p.Target.Host)
+	found, err := lookup(ctx, "ip", host)
 	if err == nil && len(found) == 0 {
 		err = errors.New("no address")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it cannot look up %s: %w", p.Target.Host, err)
+		return nil, fmt.Errorf("it cannot look up %s: %w", host, err)
 	}
 	return found, nil
 }

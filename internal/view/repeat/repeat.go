@@ -5,10 +5,7 @@ package repeat
 import (
 	"cmp"
 	"fmt"
-	"net"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dyno/internal/engine/loadplan"
@@ -85,8 +82,8 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 	}
 	all := setting.Shown(&p)
 	c.addSettings(all, func(s *setting.Setting) bool { return !s.SaysWhatIsSent() })
-	c.addFlag(connectsElsewhere(p.Target), "connect-to",
-		net.JoinHostPort(p.Target.Host, strconv.Itoa(int(p.Target.Port))))
+	c.addFlag(p.Target.ConnectsElsewhere(), "connect-to",
+		p.Target.Address())
 	c.addFilling(p)
 	c.addSettings(all, (*setting.Setting).SaysWhatIsSent)
 	if s := p.Script; s != nil {
@@ -108,6 +105,7 @@ func (c *commandLine) addSettings(all []setting.Given, which func(*setting.Setti
 	for _, given := range all {
 		if which(given.Setting) {
 			c.add(given)
+			c.noteSecret(given.Secret, given.Argument, "what is secret in --"+given.Name+" was not kept")
 		}
 	}
 }
@@ -124,16 +122,6 @@ func takeOwn(p *loadplan.Plan) {
 // neededFile is a file that the command needs.
 func neededFile(s loadplan.Script) string {
 	return fmt.Sprintf("it needs %s as it was (SHA-256 %.12s…)", format.PlainLine(s.File), s.SHA256)
-}
-
-// connectsElsewhere reports whether connections go elsewhere than the URL says.
-func connectsElsewhere(t loadplan.Target) bool {
-	u, err := url.Parse(t.URL)
-	if err != nil || t.Unix != "" {
-		return false
-	}
-	port := cmp.Or(u.Port(), map[bool]string{false: "80", true: "443"}[t.TLS])
-	return !strings.EqualFold(u.Hostname(), t.Host) || port != strconv.Itoa(int(t.Port))
 }
 
 // addFilling adds what holes are filled from.
@@ -192,13 +180,16 @@ func (c *commandLine) addRequests(p loadplan.Plan) {
 	c.noteSecrets(p)
 }
 
+// noteSecret notes once that a value that may be secret was not kept, if it has a mark.
+func (c *commandLine) noteSecret(may bool, value, said string) {
+	if may && redact.HasMark(value) && !slices.Contains(c.lost, said) {
+		c.lost = append(c.lost, said)
+	}
+}
+
 // noteSecrets notes each secret once as not kept.
 func (c *commandLine) noteSecrets(p loadplan.Plan) {
-	lost := func(value, said string) {
-		if redact.HasMark(value) && !slices.Contains(c.lost, said) {
-			c.lost = append(c.lost, said)
-		}
-	}
+	lost := func(value, said string) { c.noteSecret(true, value, said) }
 	for i := range p.Requests {
 		r := p.Requests[i].Written()
 		for _, h := range r.Header {

@@ -19,6 +19,7 @@ import (
 	"dyno/internal/hole"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/redact"
+	"dyno/internal/setting"
 )
 
 // A Lack is a secret that a stored experiment does not have: a mark stands in its place.
@@ -227,6 +228,10 @@ func (s *sifter) experiment(n *yaml.Node) {
 			})
 		case "variants":
 			pairs(v, func(_ string, v *yaml.Node) { s.variant(v) })
+		case "levels":
+			for _, one := range target(v).Content {
+				pairs(one, s.ofLevel)
+			}
 		}
 	})
 	pairs(n, func(key string, v *yaml.Node) { // now it is known which of them stand where secrets do
@@ -289,6 +294,13 @@ func (s *sifter) ofJob(key string, v *yaml.Node) {
 		s.value(v, s.replace.URL)
 	case "ready":
 		pairs(v, s.ofReady)
+	}
+}
+
+// ofLevel is a setting of a level. One that can have a secret is a URL.
+func (s *sifter) ofLevel(key string, v *yaml.Node) {
+	if row := setting.Keyed("level." + key); row != nil && row.Secret {
+		s.value(v, s.replace.URL)
 	}
 }
 
