@@ -131,6 +131,10 @@ type Load struct {
 	// begins, before TLS: "v1" or "v2". The header has the connection's own addresses. HTTP/3 has
 	// none. "": connections begin without one.
 	ProxyProtocol string
+	// Proxy is the URL of a proxy that connections lead to, http://[USER:PASSWORD@]HOST:PORT. It
+	// forwards requests of http:// URLs, and opens a tunnel for others. "": there is none, whatever
+	// the environment says.
+	Proxy string
 
 	// HTTP is the version: "1.0", "1.1", "2" or "3". "3" needs https. "2" without https is HTTP/2
 	// from the first byte, as with h2c. "": the server's choice of 2 and 1.1 with https, 2 with

@@ -10,7 +10,7 @@ PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 # command:package
 wanted='nginx:nginx apache2:apache2 php:php-cli php-fpm8.2:php8.2-fpm php-cgi:php8.2-cgi perf:linux-perf node:nodejs caddy:caddy
-haproxy:haproxy h2o:h2o fcgiwrap:fcgiwrap python3:python3 wrk:wrk ab:apache2-utils h2load:nghttp2-client ip:iproute2
+haproxy:haproxy tinyproxy:tinyproxy-bin h2o:h2o fcgiwrap:fcgiwrap python3:python3 wrk:wrk ab:apache2-utils h2load:nghttp2-client ip:iproute2
 npm:npm chromium-headless-shell:chromium-headless-shell zsh:zsh fish:fish curl:curl hey:hey lua5.1:lua5.1 luajit:luajit prometheus:prometheus'
 
 missing=

@@ -29,6 +29,7 @@ type real struct {
 
 	closes  int    // a connection after so many requests; 0: never
 	keeps   bool   // HTTP/1.0 connections alive, when asked to
+	proxies bool   // it answers no request without a host
 	few     bool   // requests are enough: it is slow
 	unread  bool   // bodies are left so, and the connection closed if they are long
 	refuses string // a method
@@ -135,7 +136,7 @@ func (l *launched) checkReady() error {
 		}
 		if err == nil {
 			res.Body.Close()
-			if res.StatusCode == http.StatusOK {
+			if res.StatusCode == http.StatusOK || l.proxies {
 				return nil
 			}
 			err = fmt.Errorf("status %s", res.Status)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/engine/proto/tunnel/tunneltest"
 	"dyno/internal/engine/proxyproto"
 	"dyno/internal/engine/proxyproto/proxytest"
 )
@@ -76,6 +77,13 @@ func TestCommandsOfTheRequestsPage(t *testing.T) {
 				s.StartTLS()
 				t.Cleanup(s.Close)
 				tryRequests(t, dir, strings.ReplaceAll(line, "https://127.0.0.1:8443", s.URL)+" -n 60 -c 3 --insecure")
+			case strings.Contains(line, "--proxy http://alice:secret@127.0.0.1:3128"):
+				s := httptest.NewTLSServer(server.Config.Handler)
+				t.Cleanup(s.Close)
+				line = strings.ReplaceAll(line, "https://127.0.0.1:8443", s.URL)
+				proxy := tunneltest.Start(t, "alice:secret")
+				line = strings.ReplaceAll(line, "http://alice:secret@127.0.0.1:3128", proxy.URL)
+				tryRequests(t, dir, line+" -n 60 -c 3 --insecure")
 			case strings.Contains(line, "--fleet"):
 				tryFleetRun(t, dir, line+" --loose-start -c 2")
 			default:

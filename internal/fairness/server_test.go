@@ -103,6 +103,7 @@ type asking struct {
 	ServerName        string
 	Insecure          bool
 	ProxyProtocol     string
+	Proxy             string
 }
 
 func (q asking) question() Question {
@@ -111,6 +112,7 @@ func (q asking) question() Question {
 		panic(err) // a test's own
 	}
 	p := loadplan.DefaultPlan()
+	p.Proxy = q.Proxy
 	p.Target, p.ProxyProtocol, p.Timeout = u.Target, q.ProxyProtocol, loadplan.Seconds(cmp.Or(q.Timeout, 5*time.Second))
 	if u.Target.TLS {
 		p.TLS = loadplan.TLS{CA: q.CA, ServerName: q.ServerName, Insecure: q.Insecure}

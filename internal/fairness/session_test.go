@@ -27,6 +27,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/tunnel/tunneltest"
 )
 
 // A spoken is a server of the standard library or of quic-go, and how it is asked.
@@ -571,4 +572,48 @@ func TestAsksBesideASilentAddress(t *testing.T) {
 	if err != nil || a.Status != http.StatusOK {
 		t.Errorf("%+v, %v", a, err)
 	}
+}
+
+// A server behind a proxy is asked through it, each protocol in the way that the load has, and
+// answers as it does without.
+func TestAskThroughProxy(t *testing.T) {
+	t.Parallel()
+	for _, user := range []string{"", "u:p"} {
+		for _, c := range []struct {
+			name  string
+			start func(testing.TB, http.Handler) asking
+			ask   asking
+		}{{"http", serveH1, asking{}}, {"https", serveTLS, asking{}}, {"h2c", serveH2C, asking{}}, {"h2", serveH2, asking{}}} {
+			proxy := tunneltest.Start(t, user)
+			q := c.start(t, http.HandlerFunc(hello))
+			q.Times, q.KeepAlive, q.Brief = 2, 3, true
+			direct := ask(t, q)
+			q.Proxy = proxy.URL
+			got := ask(t, q)
+			if d := Differences(direct, got); len(d) > 0 {
+				t.Errorf("%s, %q: through the proxy %+v", c.name, user, d)
+			}
+			tunnels, forwarded := proxy.Tunnels.Load(), proxy.Forwarded.Load()
+			if want := int64(got.Exchanges); c.name == "http" && (forwarded != want || tunnels > 0) ||
+				c.name != "http" && (forwarded > 0 || tunnels != 3) || proxy.Refused.Load() > 0 {
+				t.Errorf("%s, %q: %d forwarded of %d, %d tunnels", c.name, user, forwarded, want, tunnels)
+			}
+		}
+	}
+	q := serveTLS(t, http.HandlerFunc(hello))
+	q.Proxy = strings.Replace(tunneltest.Start(t, "u:p").URL, "u:p@", "", 1)
+	if _, err := Ask(t.Context(), q.question()); err == nil || !strings.Contains(err.Error(), "answered 407 to CONNECT") {
+		t.Error(err)
+	}
+}
+
+func serveH1(t testing.TB, h http.Handler) asking {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return asking{URL: s.URL + "/"}
+}
+
+func serveTLS(t testing.TB, h http.Handler) asking {
+	url, ca, _ := secretServer(t, h, false)
+	return asking{URL: url, CA: ca}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto/tunnel/tunneltest"
 	"dyno/internal/engine/proxyproto"
 	"dyno/internal/engine/proxyproto/proxytest"
 )
@@ -318,6 +319,30 @@ func TestReadyProxied(t *testing.T) {
 		}
 		if f := r.awaitReady(context.Background(), alone()); f != nil || l.Accepted.Load() == 0 {
 			t.Error(f, l.Accepted.Load())
+		}
+		s.Close()
+	}
+}
+
+// A server behind a proxy is asked through it, with the user, and is not ready where the proxy is not.
+func TestReadyThroughProxy(t *testing.T) {
+	for _, start := range []func(*httptest.Server){(*httptest.Server).Start, (*httptest.Server).StartTLS} {
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		start(s)
+		proxy := tunneltest.Start(t, "u:p")
+		var way loadplan.Way
+		way.Proxy = proxy.URL
+		r, err := Ready{URL: s.URL + "/up", Way: way}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := r.awaitReady(context.Background(), alone())
+		if n := proxy.Forwarded.Load() + proxy.Tunnels.Load(); f != nil || n != 1 || proxy.Refused.Load() > 0 {
+			t.Errorf("%s: %+v, asked %d times", s.URL, f, n)
+		}
+		r.Way.Proxy, r.Timeout = strings.Replace(proxy.URL, "u:p@", "", 1), 20*time.Millisecond
+		if f := r.awaitReady(context.Background(), alone()); f == nil || f.Kind != NotReady || !strings.Contains(f.Reason, "407") {
+			t.Errorf("%s without the user: %+v", s.URL, f)
 		}
 		s.Close()
 	}

@@ -81,6 +81,14 @@ var connections = []Setting{
 			"connection begins with; default: none"},
 		Form:   &Form{},
 		Stored: "version of the PROXY protocol's header that each connection begins with; absent: none"},
+	{Name: "proxy", Value: "URL", Group: connectionGroup, On: All,
+		Does: "connect to this proxy, http://[USER:PASSWORD@]HOST:PORT, and have it\n" +
+			"forward http:// URLs, and open a tunnel (CONNECT) for others", Secret: true,
+		Access: text(func(p *loadplan.Plan) *string { return &p.Proxy }),
+		Field:  "Proxy", Library: "Proxy", Key: "level.proxy",
+		Schema: KeyWords{`"type": "string"`, "proxy that connections lead to, as http://HOST:PORT or " +
+			"http://USER:PASSWORD@HOST:PORT; default: none"},
+		Stored: "proxy that connections lead to, its password redacted; absent: none"},
 	{Name: "source", Value: "IP,IP|CIDR", Group: connectionGroup, On: Run | Find,
 		Does: "connect from these addresses of this machine, in turn",
 		Access: at(func(p *loadplan.Plan) *[]loadplan.Source { return &p.Source }, parseSources,

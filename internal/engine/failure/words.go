@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/stream"
@@ -20,6 +21,17 @@ var (
 	ErrRefused   = errors.New("refused by the server, again and again")
 	ErrStalled   = errors.New("the stream was silent for too long behind an event")
 	ErrPipelined = errors.New("the connection was lost at an earlier request") // it was pipelined
+	// ErrNotOpen is of a request that waited for a connection.
+	ErrNotOpen = fmt.Errorf("%w: no connection to the origin had room for the request", ErrTimeout)
+	// ErrNoTunnel is of a connection whose proxy has opened no tunnel.
+	ErrNoTunnel = fmt.Errorf("%w: the proxy has not answered CONNECT", ErrTimeout)
+	// ErrAnnounced is of requests that were pipelined behind the last one that the server answered
+	// before it closed the connection as announced.
+	ErrAnnounced error = &proto.Fault{Kind: proto.FaultClosed,
+		Detail: "the server closed the connection after an earlier request"}
+	// ErrUnused is of an attempt that the peer ends in good order before any request.
+	ErrUnused error = &proto.Fault{Kind: proto.FaultClosed,
+		Detail: "the server ended the connection before it took a request"}
 )
 
 // ErrUnready is the timeout of a connection that never had room for a request.
@@ -47,6 +59,32 @@ func TimeoutOf(p *fact.AnswerUnfinished) error {
 	}
 	return &Unfinished{*p}
 }
+
+// ByProxy is a failure to connect, which names the plan's proxy, if it has one.
+func ByProxy(p *loadplan.Plan, phase loadresult.Phase, err error) error {
+	if p.Proxy == "" || phase != loadresult.Connect || IsOfProxy(err) {
+		return err
+	}
+	return &atProxy{p.DialedName(), err}
+}
+
+// IsOfProxy reports whether an error is a proxy's own, which opened no tunnel and is named in it.
+func IsOfProxy(err error) bool {
+	f, is := errors.AsType[*proto.Fault](err)
+	return is && strings.HasPrefix(f.Kind, proto.FaultProxy)
+}
+
+// An atProxy is why there is no connection to a proxy, or no answer of it.
+type atProxy struct {
+	proxy string // HOST:PORT
+	err   error
+}
+
+// Error names the proxy.
+func (e *atProxy) Error() string { return "the proxy " + e.proxy + ": " + Describe(e.err) }
+
+// Unwrap is the cause.
+func (e *atProxy) Unwrap() error { return e.err }
 
 // systemErrno returns the system's error number in err, if there is one.
 func systemErrno(err error) (syscall.Errno, bool) {
@@ -88,6 +126,9 @@ func NameOf(err error) string {
 
 // Describe describes the failure.
 func Describe(err error) string {
+	if at, is := errors.AsType[*atProxy](err); is {
+		return at.Error()
+	}
 	if errors.Is(err, io.EOF) {
 		return "the server closed the connection"
 	}

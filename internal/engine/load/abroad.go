@@ -228,10 +228,6 @@ func (o *outpost) wakeUp() int64 {
 	return min(o.timers.Earliest(flow.NotYet), o.waiting.Earliest(flow.NotYet))
 }
 
-// errNotOpen is the timeout of a request that waited for a connection.
-var errNotOpen = fmt.Errorf("%w: no connection to the origin had room for the request",
-	failure.ErrTimeout)
-
 // runOutpostTimers runs the timers of the outposts' connections and of what waits for one.
 func (w *worker) runOutpostTimers() {
 	for _, o := range w.outposts {
@@ -241,7 +237,7 @@ func (w *worker) runOutpostTimers() {
 		w.enter(o)
 		w.runTimers()
 		for o.waiting.Earliest(flow.NotYet) <= w.now {
-			w.failWaiting(loadresult.Timeout, errNotOpen)
+			w.failWaiting(loadresult.Timeout, failure.ErrNotOpen)
 		}
 		w.leave()
 	}

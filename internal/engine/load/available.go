@@ -4,6 +4,7 @@ import (
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/proto/tunnel"
 )
 
 // A connection is unavailable from the end of its life until it can carry requests again, if an
@@ -151,7 +152,7 @@ func (w *worker) endUnavailable(c *conn, most int64) {
 
 // attemptPhase is the phase that an attempt is in.
 func (c *conn) attemptPhase() loadresult.Phase {
-	if c.state == shaking && c.protocol == "" {
+	if c.state == shaking && c.protocol == "" && !tunnel.Is(c.codec) {
 		return loadresult.TLSPhase
 	}
 	return loadresult.Connect

@@ -8,6 +8,7 @@ import (
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/tunnel"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/streams"
@@ -184,12 +185,19 @@ func (w *worker) handleConnected(i uint32, c *conn, err error) {
 	c.state, c.up = shaking, w.now
 	if w.protocols.HTTP3 != nil { // with HTTP/3 one handshake both connects and does TLS
 		c.up = c.Begun
-	} else if w.at == nil && !w.IsWarmup(w.now) {
-		w.totals.Connect.Record(w.now - c.Begun)
+	} else if !tunnel.Is(c.codec) {
+		w.recordConnect(c)
 	}
 	c.out = w.protocols.AppendGreeting(c.out, w.ring, c.FD, w.addrs[c.Addr])
 	w.markReadyIfRoom(i, c)
 	w.flushOutput(i, c)
+}
+
+// recordConnect notes that a connection leads to the server.
+func (w *worker) recordConnect(c *conn) {
+	if c.up = w.now; w.at == nil && !w.IsWarmup(w.now) {
+		w.totals.Connect.Record(w.now - c.Begun)
+	}
 }
 
 // markReadyIfRoom makes a connection ready as soon as its codec takes requests.
@@ -272,7 +280,8 @@ func (w *worker) markDown(c *conn) {
 func (w *worker) failAttempt(i uint32, c *conn, err error) {
 	phase := c.attemptPhase()
 	var f *proto.Fault
-	if phase == loadresult.Connect && errors.As(err, &f) { // HTTP/2 begins with the server's SETTINGS
+	if phase == loadresult.Connect && errors.As(err, &f) && !failure.IsOfProxy(f) {
+		// HTTP/2 begins with the server's SETTINGS.
 		phase = loadresult.Protocol
 	}
 	if c.state == connecting {
@@ -287,8 +296,8 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 // byte of answer, on a connection that has completed others, is retried once if its method allows
 // that: the peer closed while it was on its way. So is a request of which nothing was handed to the
 // ring, of any method on any connection (see resends). If the peer had announced the close with an
-// earlier answer (errClosed), that does not count as the one retry. All others have failed; those
-// pipelined behind the oldest, because of it.
+// earlier answer (failure.ErrAnnounced), that does not count as the one retry. All others have
+// failed; those pipelined behind the oldest, because of it.
 func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)
@@ -303,7 +312,7 @@ func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) 
 		}
 		first, begun := x == oldest, x.status != 0
 		unanswered := (untouched || !first) && !begun
-		why, again := w.resends(x, c, err == errClosed)
+		why, again := w.resends(x, c, err == failure.ErrAnnounced)
 		switch {
 		case first && phase == loadresult.Timeout:
 			w.failRequest(c, uint32(tag), loadresult.Timeout, err)
@@ -351,23 +360,14 @@ func (w *worker) drainCodec(c *conn, err error) bool {
 // cutShort stands for the status of a response that was lost before its head was complete.
 const cutShort = 1
 
-// errClosed is the failure of requests that were pipelined behind the last one that the server
-// answered before it closed the connection as announced.
-var errClosed error = &proto.Fault{Kind: proto.FaultClosed,
-	Detail: "the server closed the connection after an earlier request"}
-
-// errUnused is the failure of an attempt that the peer ends in good order before any request.
-var errUnused error = &proto.Fault{Kind: proto.FaultClosed,
-	Detail: "the server ended the connection before it took a request"}
-
 // closeConn ends a life in good order: the peer or the protocol takes no more requests.
 func (w *worker) closeConn(i uint32, c *conn) {
 	if c.state == shaking {
-		w.failAttempt(i, c, c.dismissalOr(errUnused))
+		w.failAttempt(i, c, c.dismissalOr(failure.ErrUnused))
 		return
 	}
 	if c.live > 0 || c.used == 0 {
-		w.loseConn(i, c, loadresult.Read, errClosed)
+		w.loseConn(i, c, loadresult.Read, failure.ErrAnnounced)
 		return
 	}
 	w.ring.Close(c.FD, true)
@@ -397,6 +397,8 @@ func (w *worker) handleTimer(t timers.Timer) {
 		w.timeOutConn(i, c)
 	case c.state == connecting && w.now < c.since+int64(w.plan.Connecting):
 		w.continueWith(i, c, w.dialing.addresses.Widen(i, c.Call, w.now))
+	case c.state == shaking && tunnel.Is(c.codec):
+		w.failAttempt(i, c, failure.ErrNoTunnel)
 	case c.state == shaking && c.protocol != "":
 		w.failAttempt(i, c, failure.ErrUnready)
 	default:

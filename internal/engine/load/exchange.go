@@ -9,6 +9,7 @@ import (
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/tunnel"
 )
 
 // sendRequest encodes a request on connection i, which has room for it.
@@ -86,12 +87,8 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 				w.flushOutput(i, c)
 			}
 			return
-		case proto.Shaken:
-			c.protocol = w.protocols.ChosenName(ev.Tag)
-			if w.at == nil {
-				w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.Window)
-			}
-			w.markReadyIfRoom(i, c)
+		case proto.Shaken, proto.Tunneled:
+			w.handleShaken(i, c, ev)
 		case proto.Head:
 			w.recordHead(c, &c.exchanges[ev.Tag], ev.Status)
 		case proto.Done:
@@ -115,6 +112,19 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 			return
 		}
 	}
+}
+
+// handleShaken begins what TLS has agreed on, or what a proxy has opened its tunnel for.
+func (w *worker) handleShaken(i uint32, c *conn, ev proto.Event) {
+	if ev.Kind == proto.Tunneled {
+		c.codec = tunnel.Behind(c.codec)
+		c.borrower, _ = c.codec.(proto.Borrower)
+		c.quiet = true
+		w.recordConnect(c)
+	} else if c.protocol = w.protocols.ChosenName(ev.Tag); w.at == nil {
+		w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.Window)
+	}
+	w.markReadyIfRoom(i, c)
 }
 
 // recordHead records a response's status and when its first byte arrived.

@@ -55,7 +55,7 @@ func (p *Plan) Towards(i int) Plan {
 // OriginAt is the number in FollowTo of the origin at an address; -1: it is the target's, or nobody
 // knows whose.
 func (p *Plan) OriginAt(address string) int {
-	if p.Target.mayBeAt(address) {
+	if p.Target.mayBeAt(address) || p.Proxy != "" { // which all connections lead to
 		return -1
 	}
 	return slices.IndexFunc(p.FollowTo, func(t Target) bool { return t.mayBeAt(address) })

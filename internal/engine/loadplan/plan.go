@@ -52,8 +52,8 @@ import (
 // it, results store it. Run changes nothing in it.
 type Plan struct {
 	Target Target `json:"target"`
-	// Addresses are those that somebody has resolved Target.Host to and approved. Run connects to no
-	// others, whatever Target.Host resolves to now. None: Run resolves it.
+	// Addresses are those that somebody has resolved the host of Dialed to and approved. Run connects
+	// to no others, whatever it resolves to now. None: Run resolves it.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
 	Requests  []Request    `json:"requests"`
 	Data      *Data        `json:"data,omitempty"` // nil: JSON holds all Requests
@@ -95,8 +95,11 @@ type Plan struct {
 	// begins with: one of proxyproto.Versions; "": there is none.
 	ProxyProtocol string `json:"proxy_protocol,omitempty"`
 	Stream        Stream `json:"stream,omitzero"` // how answers are streams; zero: they are not
-	TLS           TLS    `json:"tls,omitzero"`
-	Goodput       string `json:"goodput,omitempty"` // limits of single requests, see package goodput
+	// Proxy is the URL of a proxy that connections lead to in place of the server:
+	// http://[USER:PASSWORD@]HOST:PORT; "": there is none.
+	Proxy   string `json:"proxy,omitempty"`
+	TLS     TLS    `json:"tls,omitzero"`
+	Goodput string `json:"goodput,omitempty"` // limits of single requests, see package goodput
 
 	Connections int     `json:"connections"` // in all threads together
 	Threads     int     `json:"threads"`
@@ -362,6 +365,7 @@ func (p *Plan) Flaws() (all []Flaw) {
 		len(p.Requests))
 	p.checkScenario(flaw)
 	p.checkTLS(flaw)
+	p.checkProxy(flaw)
 	flaw(!areRanges(p.Expect), "Expect", "%v is not a list of ranges of status codes", p.Expect)
 	for i := range p.Requests {
 		if own := p.Requests[i].Expect; own != nil && !areRanges(own.Status) {

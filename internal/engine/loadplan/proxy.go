@@ -2,10 +2,112 @@ package loadplan
 
 import (
 	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 )
+
+// A proxyURL is what a plan's Proxy says.
+type proxyURL struct {
+	host          string
+	port          uint16
+	authorization string // value of Proxy-Authorization; "": none
+}
+
+// parseProxy reads Proxy. Its errors do not repeat it, because it can have a password.
+func parseProxy(s string) (p proxyURL, err error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" {
+		return p, errors.New("it is no URL; write http://HOST:PORT or http://USER:PASSWORD@HOST:PORT")
+	}
+	if u.Scheme != "http" {
+		return p, fmt.Errorf("a proxy of %s:// is not supported; write http://HOST:PORT", u.Scheme)
+	}
+	if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		return p, errors.New("it ends with the port; leave out what follows")
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil || port == 0 {
+		return p, fmt.Errorf("it has no port from 1 to 65535, and proxies have none in common; "+
+			"write http://%s:3128", u.Hostname())
+	}
+	p.host, p.port = u.Hostname(), uint16(port)
+	if u.User != nil {
+		password, _ := u.User.Password()
+		p.authorization = "Basic " + base64.StdEncoding.EncodeToString(
+			[]byte(u.User.Username()+":"+password))
+	}
+	return p, nil
+}
+
+// checkProxy checks the proxy.
+func (p *Plan) checkProxy(flaw func(bool, string, string, ...any)) {
+	if p.Proxy == "" {
+		return
+	}
+	_, err := parseProxy(p.Proxy)
+	flaw(err != nil, "Proxy", "%v", err)
+	t := p.Target
+	flaw(t.Unix != "", "Proxy", "%s is a socket of this machine, to which no proxy leads", t.URL)
+	flaw(t.FastCGI && t.Unix == "", "Proxy", "%s is FastCGI, which no proxy of HTTP speaks", t.URL)
+	flaw(p.OnlyHTTP3(), "Proxy", "HTTP/3 is over UDP, which no proxy of HTTP carries; leave it out, "+
+		"or give {HTTP} 2")
+	flaw(p.ProxyProtocol != "", "ProxyProtocol", "says who has connected to the server, and with "+
+		"{Proxy} the proxy has; leave one of them out")
+}
+
+// Dialed is the host and port that connections lead to: the proxy's, or else the target's.
+func (p *Plan) Dialed() (host string, port uint16) {
+	if proxy, err := parseProxy(p.Proxy); p.Proxy != "" && err == nil {
+		return proxy.host, proxy.port
+	}
+	return p.Target.Host, p.Target.Port
+}
+
+// DialedName is Dialed as HOST:PORT.
+func (p *Plan) DialedName() string {
+	host, port := p.Dialed()
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
+}
+
+// ProxyAuthorization is what the proxy is told of the user, as the value of a header; "": nothing.
+func (p *Plan) ProxyAuthorization() string {
+	proxy, _ := parseProxy(p.Proxy)
+	return proxy.authorization
+}
+
+// Tunnels reports whether the proxy is asked for a tunnel (CONNECT), through which what is spoken
+// passes unseen: TLS, and HTTP/2, which proxies do not speak to clients. So does what is to connect
+// elsewhere than its URL says, which a proxy that reads the URL would not do.
+func (p *Plan) Tunnels() bool {
+	return p.Proxy != "" && (p.Target.TLS || p.OnlyHTTP2() || p.Target.ConnectsElsewhere())
+}
+
+// authority is the target as a URL of http:// has it.
+func (t Target) authority() string {
+	host, _, _ := strings.Cut(t.Host, "%") // a zone means something on this machine only
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if t.Port == 80 {
+		return host
+	}
+	return host + ":" + strconv.Itoa(int(t.Port))
+}
+
+// ProxiedOrigin is what stands before the path in requests that the proxy is to read; "": it reads
+// none.
+func (p *Plan) ProxiedOrigin() string {
+	if p.Proxy == "" || p.Tunnels() {
+		return ""
+	}
+	return "http://" + p.Target.authority()
+}
 
 // ProxyVariable is the environment variable that names a proxy for the target, as curl and others
 // read it; "" if there is none, or NO_PROXY excludes the target. dyno connects directly.

@@ -35,6 +35,7 @@ func (w *Way) Check() error {
 	w.checkProtocol(flaw)
 	w.checkSource(flaw)
 	w.checkTLS(flaw)
+	w.checkProxy(flaw)
 	return errors.Join(all...)
 }
 
@@ -53,9 +54,17 @@ type Reached struct {
 	Port uint16
 }
 
-// Reached are the target and, as the last, what connections lead to. Whoever says where a plan may
-// go judges all of them.
-func (p *Plan) Reached() []Reached { return []Reached{{p.Target.Host, p.Target.Port}} }
+// Reached are the target and, as the last, what connections lead to: its proxy, or itself. Whoever
+// says where a plan may go judges all of them. What address a proxy connects to for the target's
+// name is the proxy's to know.
+func (p *Plan) Reached() []Reached {
+	target := Reached{p.Target.Host, p.Target.Port}
+	if p.Proxy == "" {
+		return []Reached{target}
+	}
+	host, port := p.Dialed()
+	return []Reached{target, {host, port}}
+}
 
 // ConnectsElsewhere reports whether connections go elsewhere than the URL says.
 func (t Target) ConnectsElsewhere() bool {

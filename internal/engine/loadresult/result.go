@@ -408,7 +408,8 @@ func (r *Result) SetUnresolved(err error, interrupted bool) {
 		r.Ended = Interrupted
 	}
 	r.Totals, r.Total = NewTotals(), metric.NewCounters()
-	f := Failure{Phase: DNS, Kind: kind, Address: r.Plan.Target.Host, Detail: detail, Count: 1}
+	host, _ := r.Plan.Dialed()
+	f := Failure{Phase: DNS, Kind: kind, Address: host, Detail: detail, Count: 1}
 	r.Failures, r.Cause = []Failure{f}, f.CauseText()
 }
 

@@ -48,6 +48,10 @@ const (
 	FaultALPN        = "alpn"        // no protocol in common
 	FaultAlert       = "alert"       // the server ended TLS, with a reason
 	FaultRecord      = "record"      // what arrived after the handshake was not valid TLS
+
+	// A proxy opened no tunnel. Its status follows, or what was wrong with its answer: "proxy-407",
+	// "proxy-closed".
+	FaultProxy = "proxy-"
 )
 
 // Error is the detail.

@@ -82,15 +82,16 @@ type What struct {
 type Kind uint8
 
 const (
-	More    Kind = iota // no event until more bytes arrive
-	Shaken              // the handshake below the protocol is over
-	Head                // the status and header of the final response have arrived
-	Done                // the exchange is over and its response complete
-	Refused             // the peer did not process the request: it may be retried
-	Failed              // the exchange is over without its response; the connection goes on
-	Closing             // no new requests on this connection; those begun may finish
-	Interim             // a response of 1xx has arrived, of HTTP/1.1; the final one follows
-	Broken              // the peer broke the protocol: every exchange begun has failed
+	More     Kind = iota // no event until more bytes arrive
+	Shaken               // the handshake below the protocol is over
+	Head                 // the status and header of the final response have arrived
+	Done                 // the exchange is over and its response complete
+	Refused              // the peer did not process the request: it may be retried
+	Failed               // the exchange is over without its response; the connection goes on
+	Closing              // no new requests on this connection; those begun may finish
+	Interim              // a response of 1xx has arrived, of HTTP/1.1; the final one follows
+	Broken               // the peer broke the protocol: every exchange begun has failed
+	Tunneled             // a proxy's tunnel is open: the codec is to be replaced (package tunnel)
 )
 
 // A Protocol compiles a run's requests once, and returns the constructor of the codecs of its

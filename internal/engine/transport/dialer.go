@@ -14,6 +14,7 @@ import (
 	"dyno/internal/engine/h3"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/tunnel"
 	"dyno/internal/engine/proxyproto"
 	"dyno/internal/engine/ring"
 )
@@ -132,7 +133,11 @@ func (d *Dialer) begin(ctx context.Context, c net.Conn) (net.Conn, error) {
 		c.SetDeadline(until)
 		defer c.SetDeadline(time.Time{})
 	}
-	if err := proxyproto.Send(c, d.plan.ProxyProtocol); err != nil || d.config == nil {
+	err := proxyproto.Send(c, d.plan.ProxyProtocol)
+	if err == nil && d.plan.Tunnels() {
+		err = tunnel.Open(c, tunnelOptions(&d.plan))
+	}
+	if err != nil || d.config == nil {
 		return c, err
 	}
 	t := tls.Client(c, d.config.Clone())

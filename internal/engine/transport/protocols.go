@@ -3,8 +3,9 @@
 // A load has rings, for which protocols.go chooses the protocols and makes their codecs, with TLS
 // and HTTP/3. Whoever asks the server outside of a load has a Dialer (dialer.go), which tries the
 // addresses of a name side by side (first.go); roundtrip.go is net/http on its connections.
-// resolve.go looks the target up, and spread.go says from which local addresses to connect. What a
-// plan may ask of protocols is in package loadplan, and their codecs are below engine/proto.
+// resolve.go looks the target or its proxy up, and spread.go says from which local addresses to
+// connect. What a plan may ask of protocols is in package loadplan, and their codecs are below
+// engine/proto.
 package transport
 
 import (
@@ -21,6 +22,7 @@ import (
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/proto/h2"
 	ptls "dyno/internal/engine/proto/tls"
+	"dyno/internal/engine/proto/tunnel"
 	"dyno/internal/engine/proxyproto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/fact"
@@ -77,6 +79,21 @@ func (s *Protocols) Framed(t loadplan.Target) bool { return t.TLS || s.names[0] 
 // NewProtocols makes the protocols of a plan. It reads the files of TLS, so that their faults are
 // found before anything is sent: they are errors of type loadplan.Flaw.
 func NewProtocols(p *loadplan.Plan) (*Protocols, error) {
+	s, err := newProtocols(p)
+	if err == nil && p.Tunnels() {
+		s.Protocol = tunnel.Around(s.Protocol, tunnelOptions(p))
+	}
+	return s, err
+}
+
+// tunnelOptions are what the proxy of a plan is asked.
+func tunnelOptions(p *loadplan.Plan) tunnel.Options {
+	return tunnel.Options{Proxy: p.DialedName(), Target: p.Target.Address(),
+		Authorization: p.ProxyAuthorization(), UserAgent: loadplan.UserAgent}
+}
+
+// newProtocols is NewProtocols of connections that lead to the target.
+func newProtocols(p *loadplan.Plan) (*Protocols, error) {
 	s := &Protocols{proxied: p.ProxyProtocol}
 	names, why := p.OfferedProtocols()
 	s.names, s.unasked = names, names[len(names)-1]
@@ -135,8 +152,12 @@ func protocolOf(p *loadplan.Plan, name string) proto.Protocol {
 		}
 		return h2.Protocol(o)
 	}
-	return h1.Protocol(h1.Options{Version10: name == loadplan.HTTP10, Depth: p.Pipeline,
-		CloseAfter: p.Reconnect, UserAgent: loadplan.UserAgent})
+	o := h1.Options{Version10: name == loadplan.HTTP10, Depth: p.Pipeline,
+		CloseAfter: p.Reconnect, UserAgent: loadplan.UserAgent}
+	if o.Origin = p.ProxiedOrigin(); o.Origin != "" {
+		o.Authorization = p.ProxyAuthorization()
+	}
+	return h1.Protocol(o)
 }
 
 // setHTTP3 has the plan's connections use HTTP/3.
@@ -183,5 +204,5 @@ func Settled(p *loadplan.Plan, newCodec func() proto.Codec) map[ptls.Terms]int64
 	case p.OnlyHTTP3():
 		return h3.Settled(newCodec())
 	}
-	return ptls.Settled(newCodec())
+	return ptls.Settled(tunnel.Behind(newCodec()))
 }

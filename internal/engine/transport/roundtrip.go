@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/url"
 
 	"dyno/internal/engine/loadplan"
 )
@@ -21,6 +22,10 @@ func RoundTripper(w loadplan.Way) http.RoundTripper {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(!w.Target.H2C)
 	protocols.SetUnencryptedHTTP2(w.Target.H2C)
-	return &http.Transport{Protocols: protocols, DisableKeepAlives: true, DisableCompression: true,
+	t := &http.Transport{Protocols: protocols, DisableKeepAlives: true, DisableCompression: true,
 		DialContext: open, DialTLSContext: open}
+	if w.ProxiedOrigin() != "" { // it writes absolute URLs then, and Proxy-Authorization
+		t.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse(w.Proxy) }
+	}
+	return t
 }

@@ -337,3 +337,27 @@ func TestScripts(t *testing.T) {
 		t.Error(err, allows)
 	}
 }
+
+// A proxy is judged as the target is, and the load connects to the proxy's judged addresses alone.
+func TestProxy(t *testing.T) {
+	lookup := names(map[string]string{"lan": "10.0.0.1", "public": "203.0.113.9", "proxy": "10.0.0.2 10.0.0.3", "forbidden": "10.0.0.9"})
+	for _, c := range []struct{ target, proxy, against string }{
+		{"lan", "proxy:3128", ""},
+		{"lan", "public:3128", "203.0.113.9, an address of public"},
+		{"public", "proxy:3128", "203.0.113.9, an address of public"},
+		{"lan", "proxy:22", "port 22 is not among those"},
+		{"lan", "nowhere:3128", "cannot look up nowhere"},
+		{"nowhere", "proxy:3128", "cannot look up nowhere"},
+		{"lan", "forbidden:3128", "forbids forbidden"},
+	} {
+		p := to(c.target, 80)
+		p.Proxy = "http://u:p@" + c.proxy
+		allowed, err := read(t, "ports: [80, 3128]\ndeny_hosts: [forbidden]\n").Authorize(t.Context(), p, lookup)
+		switch {
+		case c.against == "" && (err != nil || len(allowed.Addresses) != 2 || allowed.Addresses[0].String() != "10.0.0.2"):
+			t.Errorf("%s by %s: %v, %v", c.target, c.proxy, allowed.Addresses, err)
+		case c.against != "" && (err == nil || !strings.Contains(err.Error(), c.against)):
+			t.Errorf("%s by %s: %v, want %s", c.target, c.proxy, err, c.against)
+		}
+	}
+}

@@ -247,11 +247,12 @@ type Level struct {
 	Timeout     Duration  `json:"timeout"`           // of a request
 
 	ProxyProtocol string `json:"proxy_protocol,omitempty"` // version; "": none
+	Proxy         string `json:"proxy,omitempty"`          // its URL; "": none
 }
 
 // Direct is l with connections that lead straight to the server, and begin with a request.
 func (l Level) Direct() Level {
-	l.ProxyProtocol = ""
+	l.ProxyProtocol, l.Proxy = "", ""
 	return l
 }
 

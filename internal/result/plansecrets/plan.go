@@ -27,7 +27,7 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 	if len(p.Variables) > 0 || p.HasTemplates() {
 		keep = keep.KeepHoles(secret)
 	}
-	p.Target.URL = keep.URL(p.Target.URL)
+	p.Target.URL, p.Proxy = keep.URL(p.Target.URL), keep.URL(p.Proxy)
 	p.Requests = slices.Clone(p.Requests)
 	var given, kept []proto.Field // of the request before: most have the same
 	for i := range p.Requests {

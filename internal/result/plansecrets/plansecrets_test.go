@@ -1,6 +1,7 @@
 package plansecrets
 
 import (
+	"strings"
 	"testing"
 
 	"dyno/internal/engine/loadplan"
@@ -34,5 +35,20 @@ func TestDestinations(t *testing.T) {
 		if got := Destination(loadplan.Plan{Target: loadplan.Target{URL: url}})[0]; got != want {
 			t.Errorf("%s: %s", url, got)
 		}
+	}
+}
+
+// The password of a proxy is a secret, in whatever form something says it, and its address is none.
+func TestProxyPassword(t *testing.T) {
+	p := loadplan.DefaultPlan()
+	p.Proxy = "http://u:SECRET3@proxy:3128"
+	keep := func(_, value string) string { return redact.PlainMark("", value) }
+	if got := Stored(p, keep).Proxy; got != "http://u:"+redact.Plain+"@proxy:3128" {
+		t.Errorf("stored as %s", got)
+	}
+	const said = "the proxy said SECRET3, dTpTRUNSRVQz and proxy:3128" // the second is u:SECRET3 in base64
+	if got := Known(p, keep).Text(said); strings.Contains(got, "SECRET3") || strings.Contains(got, "dTpTRUNSRVQz") ||
+		!strings.Contains(got, "proxy:3128") {
+		t.Errorf("known as %s", got)
 	}
 }

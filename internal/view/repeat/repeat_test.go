@@ -40,6 +40,20 @@ func TestRepeatingConnects(t *testing.T) {
 	}
 }
 
+// A password that a result does not hold is missing in the command, and that is said.
+func TestRepeatingThroughAProxy(t *testing.T) {
+	p := loadplan.DefaultPlan()
+	p.Target, p.Requests = loadplan.Target{URL: "http://host/", Host: "host", Port: 80}, []loadplan.Request{{}}
+	for proxy, want := range map[string]string{"http://proxy:3128": "",
+		"http://u:" + redact.Plain + "@proxy:3128": "what is secret in --proxy was not kept"} {
+		p.Proxy = proxy
+		line, lost := Command(p, "dyno", "run")
+		if !strings.Contains(line, "--proxy ") || !strings.Contains(line, "@proxy:3128") == strings.Contains(proxy, "@") || lost != want {
+			t.Errorf("%s: %s, lost %q", proxy, line, lost)
+		}
+	}
+}
+
 // Requests that are stored apart are named by their file, and secrets of all of them are missing.
 func TestRepeatingFromData(t *testing.T) {
 	p := loadplan.DefaultPlan()

@@ -43,6 +43,11 @@ type Options struct {
 	Depth      int    // requests in flight on a connection: 1 (also if 0) to MaxDepth
 	CloseAfter int    // requests on a connection; the last announces its end; 0: no limit
 	UserAgent  string // unless the request has its own; none if empty
+
+	// Of requests that a proxy is sent (RFC 9112, 3.2.2): what stands before the path, as
+	// http://HOST:PORT, and the value of Proxy-Authorization unless the request has its own; "": none.
+	Origin        string
+	Authorization string
 }
 
 // MaxDepth bounds pipelining.

@@ -118,14 +118,19 @@ func (o Options) appendHead(h *template, r *proto.Request, last bool) {
 	if o.Version10 {
 		version = " HTTP/1.0\r\n"
 	}
-	h.text = append(append(h.text, r.Method...), ' ')
-	h.appendText(r.Path, r.PathHoles())
+	h.text = append(append(append(h.text, r.Method...), ' '), o.Origin...)
+	if o.Origin == "" || r.Path != "*" { // which an absolute URL says by having no path
+		h.appendText(r.Path, r.PathHoles())
+	}
 	h.text = append(h.text, version...)
 	if !hasItem(r.Header, "Host", "") {
 		h.appendField("Host", r.Authority, nil)
 	}
 	if o.UserAgent != "" && !hasItem(r.Header, "User-Agent", "") {
 		h.appendField("User-Agent", o.UserAgent, nil)
+	}
+	if o.Authorization != "" && !hasItem(r.Header, "Proxy-Authorization", "") {
+		h.appendField("Proxy-Authorization", o.Authorization, nil)
 	}
 	says := last && !o.Version10 // of which every request is the last, unless it asks to be kept
 	drop := says || last && hasItem(r.Header, "Connection", "keep-alive")

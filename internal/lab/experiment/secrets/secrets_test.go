@@ -24,6 +24,7 @@ workload:
   expect:
     body: ['contains:SECRET-ONE is yours', 'json:$.token==SECRET-SEVEN', 'json:$.page==2']
     header: 'X-Auth-Token: SECRET-EIGHT'
+levels: [{connections: 1, proxy: 'http://u:SECRET-TEN@h:3128'}]
 variants:
   a: &a
     env: {PASSWORD: SECRET-ONE, GOMAXPROCS: "2", TOKEN: '{{env "DYNO_T" "SECRET-DEFAULT"}}'}
@@ -66,7 +67,7 @@ func TestKeptHasNoSecret(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"page=2", "text/plain", `Bearer {{env "DYNO_T"}}`,
-		`"user": "{{env "DYNO_T"}}"`, `GOMAXPROCS: "2"`, `-p {{env "DYNO_T"}}`, "db://u:(redacted-", "json:$.page==2",
+		`"user": "{{env "DYNO_T"}}"`, `GOMAXPROCS: "2"`, `-p {{env "DYNO_T"}}`, "db://u:(redacted-", "http://u:(redacted-", "json:$.page==2",
 		"is yours", "json:$.token==(redacted-"} {
 		if !strings.Contains(string(k.Source), want) {
 			t.Errorf("%s is gone:\n%s", want, k.Source)
@@ -135,7 +136,7 @@ func TestFill(t *testing.T) {
 	}) {
 		t.Errorf("%v, missing %v", err, missing)
 	}
-	values["password"] = []string{"SECRET-ONE", "SECRET-SIX", `SECRET "THREE`}
+	values["password"] = []string{"SECRET-ONE", "SECRET-SIX", "SECRET-TEN", `SECRET "THREE`}
 	filled, missing, others, err := FillIn(stored, values, marking())
 	if err != nil || len(missing) > 0 || len(others) > 0 {
 		t.Fatalf("%v, missing %v, others %v", err, missing, others)
