@@ -32,8 +32,7 @@ func Sentence(f fact.Fact) string { return ofParts(f.Scope) + sentence(f) }
 func sentence(f fact.Fact) string {
 	switch a := f.Args.(type) {
 	case fact.ProxyUnused:
-		return a.Variable + " names a proxy for this address, and dyno connects directly: the server " +
-			"must be reachable without it"
+		return a.Variable + " names a proxy for this address, and dyno connects directly"
 	case fact.ErrorsSince:
 		return sinceSentence(a)
 	case fact.AnswerUnfinished:

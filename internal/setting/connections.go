@@ -88,6 +88,12 @@ var connections = []Setting{
 		Field:  "Proxy", Library: "Proxy", Key: "level.proxy",
 		Schema: KeyWords{`"type": "string"`, "proxy that connections lead to, as http://HOST:PORT or " +
 			"http://USER:PASSWORD@HOST:PORT; default: none"},
+		Says: func(p *loadplan.Plan) string {
+			if p.Proxy == "" {
+				return ""
+			}
+			return "through the proxy " + p.DialedName()
+		},
 		Stored: "proxy that connections lead to, its password redacted; absent: none"},
 	{Name: "source", Value: "IP,IP|CIDR", Group: connectionGroup, On: Run | Find,
 		Does: "connect from these addresses of this machine, in turn",

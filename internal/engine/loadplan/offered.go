@@ -95,6 +95,7 @@ func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
 	flaw(!t.FastCGI && !p.OnlyHTTP2() && !p.OnlyHTTP3() && p.Streams > 1, "Streams",
 		"HTTP/1 has none; give {HTTP} 2, or {Pipeline} instead")
 	p.checkHTTP3(flaw)
+	p.checkProxy(flaw)
 	versions := proxyproto.Versions
 	flaw(p.ProxyProtocol != "" && !slices.Contains(versions, p.ProxyProtocol), "ProxyProtocol",
 		"%q is not %s", p.ProxyProtocol, strings.Join(versions, " or "))

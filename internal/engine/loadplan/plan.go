@@ -365,7 +365,6 @@ func (p *Plan) Flaws() (all []Flaw) {
 		len(p.Requests))
 	p.checkScenario(flaw)
 	p.checkTLS(flaw)
-	p.checkProxy(flaw)
 	flaw(!areRanges(p.Expect), "Expect", "%v is not a list of ranges of status codes", p.Expect)
 	for i := range p.Requests {
 		if own := p.Requests[i].Expect; own != nil && !areRanges(own.Status) {

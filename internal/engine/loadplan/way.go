@@ -35,7 +35,6 @@ func (w *Way) Check() error {
 	w.checkProtocol(flaw)
 	w.checkSource(flaw)
 	w.checkTLS(flaw)
-	w.checkProxy(flaw)
 	return errors.Join(all...)
 }
 

@@ -55,8 +55,9 @@ func ProxyUnused(r *loadresult.Result) *fact.Fact {
 		if g.Host == nil {
 			name = g.Plan.Target.ProxyVariable(os.Getenv)
 		}
-		if name != "" && g.Ended == loadresult.Unreachable {
-			return &fact.Fact{Severity: fact.Error, Args: fact.ProxyUnused{Variable: name}}
+		if name != "" && g.Plan.Proxy == "" && g.Ended == loadresult.Unreachable {
+			return &fact.Fact{Severity: fact.Error, Args: fact.ProxyUnused{Variable: name},
+				Remedies: []fact.Remedy{{Setting: "proxy", Value: fact.Some}}}
 		}
 	}
 	return nil

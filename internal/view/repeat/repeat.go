@@ -228,9 +228,15 @@ func AskCommand(p loadplan.Plan) string {
 	if p.TLS.Insecure {
 		how += "--insecure "
 	}
+	if p.Proxy != "" {
+		how += "--proxy " + format.ShellQuote(p.Proxy) + " "
+	}
+	if p.Tunnels() && !p.Target.TLS {
+		how += "--proxytunnel "
+	}
 	switch rest, h2c := strings.CutPrefix(url, "h2c://"); {
 	case h2c:
-		return "curl -v --http2-prior-knowledge " + format.ShellQuote("http://"+rest)
+		return "curl -v --http2-prior-knowledge " + how + format.ShellQuote("http://"+rest)
 	case p.Target.FastCGI || p.Target.Unix != "" || p.HTTP == "3":
 		command := "dyno run -n 1 -c 1 -v "
 		if p.HTTP == "3" {

@@ -51,6 +51,9 @@ func TestRepeatingThroughAProxy(t *testing.T) {
 		if !strings.Contains(line, "--proxy ") || !strings.Contains(line, "@proxy:3128") == strings.Contains(proxy, "@") || lost != want {
 			t.Errorf("%s: %s, lost %q", proxy, line, lost)
 		}
+		if ask := AskCommand(p); !strings.HasPrefix(ask, "curl -v --proxy ") {
+			t.Errorf("%s: %s", proxy, ask)
+		}
 	}
 }
 
