@@ -7,9 +7,11 @@ import (
 
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/tunnel"
+	"dyno/internal/engine/ring"
 )
 
 // sendRequest encodes a request on connection i, which has room for it.
@@ -235,4 +237,61 @@ func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 		w.failRequest(c, tag, loadresult.Protocol, cmp.Or(err, failure.ErrRefused))
 	}
 	w.releaseTag(c, tag, w.now)
+}
+
+// dismissalOr is the reason that the peer sent when it ended the connection, or else err.
+func (c *conn) dismissalOr(err error) error {
+	if codec, can := c.codec.(proto.Dismisser); can {
+		if f := codec.Dismissed(); f != nil {
+			return f
+		}
+	}
+	return err
+}
+
+// releaseCodec frees a connection's codec. It counts the peer's reason for the end, because the
+// requests may be answered on another connection and then show nothing of it.
+func (w *worker) releaseCodec(c *conn) {
+	if err := c.dismissalOr(nil); err != nil {
+		w.account.ended.CountFailure(loadresult.Protocol, ring.Addr{}, err)
+	}
+	c.codec, c.borrower = nil, nil
+}
+
+// methodOf is the method of a request in flight: of the plan, or of the step of a user.
+func (u *users) methodOf(request uint32, p *loadplan.Plan) string {
+	if u == nil {
+		return p.Requests[request].Method
+	}
+	return p.MethodOf(u.all[request].step.Message)
+}
+
+// queueRetry has a request sent again as soon as a connection has room.
+func (w *worker) queueRetry(x *exchange, past uint16, why string) {
+	a := x.Arrival
+	a.Past = past
+	w.queue(a)
+	if a.Counted {
+		w.totals.Retried++
+		w.totals.Retries.Count(w.users.methodOf(a.Request, w.plan), why, 1)
+	}
+}
+
+// resends reports whether a request that was lost with its connection is sent again, and why. It is
+// if nothing of it was handed to the ring, or if its method may be sent twice: otherwise the server
+// may have carried it out, even if it had announced the close. One retry is enough, unless the
+// server announced the close.
+func (w *worker) resends(x *exchange, c *conn, announced bool) (why string, again bool) {
+	unsent := x.handed == c.handed
+	switch {
+	case x.Past&flow.WasLost != 0 && !announced, c.used == 0 && !unsent:
+		return "", false
+	case unsent:
+		return loadresult.RetryUnsent, true
+	case announced:
+		why = loadresult.RetryAnnounced
+	default:
+		why = loadresult.RetryClosed
+	}
+	return why, w.plan.Resends(w.users.methodOf(x.Request, w.plan))
 }

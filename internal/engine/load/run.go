@@ -13,13 +13,11 @@
 //	collect.go      adds up what workers count, once a second and at the end
 //	conn.go         the events of a connection: opened, failed, lost, late
 //	dialing.go      when connections are opened and dialed again
-//	dismissal.go    why the peer ended a connection
-//	exchange.go     a request: sent, answered, failed, retried
+//	exchange.go     a request: sent, answered, failed, sent again; why the peer ended its connection
 //	health.go       what failed in an interval, and how busy the worker was
 //	http3.go        what differs with HTTP/3
 //	lightprobe.go   a light load beside the main one: --probe
 //	pool.go         which connections have room
-//	resend.go       which requests are sent again
 //	reshare.go      changes a worker's share of the rate
 //	run.go          Run: prepares, starts a worker per thread
 //	samples.go      samples of errors, for --save-errors, --show and --log
