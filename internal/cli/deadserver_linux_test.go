@@ -188,7 +188,7 @@ func TestClosedRunWhoseServerIsKilled(t *testing.T) {
 	code, said := runAgainst(t, url, "-d", "10m", "--connect-timeout", "1s")
 	flat := strings.Join(strings.Fields(said), " ")
 	if code != exitMissed || !strings.Contains(flat, "objective errors<1%: MISSED: the server went away, and ") ||
-		!strings.Contains(flat, "verdict SERVER GONE from ") || !strings.Contains(flat, " do Read in the server's log") || !strings.Contains(flat, "the server was gone for the rest") {
+		!strings.Contains(flat, "verdict SERVER GONE from ") || !strings.Contains(flat, " next Read in the server's log") || !strings.Contains(flat, "the server was gone for the rest") {
 		t.Errorf("exit code %d\n%s", code, said)
 	}
 	server.Process.Kill()
