@@ -157,8 +157,10 @@ func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 		return
 	}
 	r.Status, r.BodyBytes = x.status, body
-	_, r.Broken = w.judgeStream(c, tag, true)
-	r.Good = w.isGood(c, tag)
+	if c.stream != nil {
+		_, r.Broken = w.judgeStream(c, tag, true)
+	}
+	r.Good = w.limits != nil && w.isGood(c, tag)
 	r.Protocol, r.Took = c.protocol, time.Duration(w.now-x.sent)
 	if c.borrowsMessage(tag) {
 		w.lendStep(c, tag, r)
