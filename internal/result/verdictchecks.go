@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 )
@@ -303,5 +302,3 @@ func findPauses(r *Result) *fact.Fact {
 	}
 	return told(fact.GCPause{LongestUS: pause})
 }
-
-func formatMicroseconds(us float64) string { return digits.Micros(us) }
