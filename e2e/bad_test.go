@@ -205,8 +205,8 @@ func TestRefused(t *testing.T) {
 // TestMissingSocket is a unix socket that is not there.
 func TestMissingSocket(t *testing.T) {
 	t.Parallel()
-	const detail = "connect PATH: no such file or directory; " +
-		"nothing is there: is the server running, and the path right?"
+	const detail = "connect PATH: no such file or directory: " +
+		"nothing is there; is the server running, and the path right?"
 	path := t.TempDir() + "/none.sock"
 	o := runDyno(t, 4, "-n", "10", "-c", "2", "http+unix://"+path+":/")
 	want := "dyno: nothing could be reached: " + detail + " (N times)"

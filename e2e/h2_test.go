@@ -192,8 +192,8 @@ func TestALPN(t *testing.T) {
 		{"--streams 5", "h2", ""},
 		{"--http 1.1", "http/1.1", ""},
 		{"--http 1.0", "http/1.0", ""},
-		{"--pipeline 4", "http/1.1", "HTTP/1.1 and not HTTP/2, which has no pipelining: " +
-			"see --streams and --http"},
+		{"--pipeline 4", "http/1.1", "HTTP/1.1 and not HTTP/2, which has no pipelining; " +
+			"give --streams"},
 		{"-H Connection:keep-alive", "http/1.1", "HTTP/1.1 and not HTTP/2, for request 1: header " +
 			"Connection: is about a connection of HTTP/1.1, and HTTP/2 forbids it"},
 	} {
@@ -273,7 +273,7 @@ func TestHTTP2Nginx(t *testing.T) {
 		url := "https://127.0.0.1:" + old
 		o := runDyno(t, 4, "-c", "2", "-n", "10", "--insecure", "--http", "2", url)
 		const want = `nothing could be reached: tls 127.0.0.1:PORT: the server ended TLS with the ` +
-			`alert "no application protocol"; it speaks no protocol that was offered (N times)`
+			`alert "no application protocol": it speaks no protocol that was offered (N times)`
 		if o.lastLine() != "dyno: "+want {
 			t.Errorf("last line %q, want %q", o.lastLine(), want)
 		}

@@ -120,7 +120,7 @@ func TestBadTLS(t *testing.T) {
 			o := runDyno(t, 4, append(args, "-d", "20s", "-c", "2", "https://"+addr)...)
 			where := "tls 127.0.0.1:PORT: " + test.detail
 			bad{last: "nothing could be reached: " + where + test.advice + " (N times)",
-				rows: []string{"tls " + test.kind + " 127.0.0.1:PORT " + test.detail + test.advice},
+				rows: []string{"tls " + test.kind + " 127.0.0.1:PORT " + test.detail},
 				say:  []string{"nothing was measured: no connection could be opened (" + where + ")"},
 			}.checkReport(t, o)
 		})

@@ -55,7 +55,11 @@ func (r *fleetRun) checkedFinal(m *member) (*loadresult.Result, *result.Result, 
 		x.Warmed > time.Duration(m.part.Warmup) || x.Drained < 0 || x.Drained > elapsed:
 		return nil, nil, fmt.Errorf("its result is of %v, and the load was shorter", x.Measured)
 	}
-	if err := checkFailures(x.Failures); err != nil {
+	failures := x.Failures
+	if x.Probe != nil {
+		failures = slices.Concat(failures, x.Probe.Failures)
+	}
+	if err := checkFailures(failures); err != nil {
 		return nil, nil, fmt.Errorf("its result has %w", err)
 	}
 	if err := r.checkOrdered(m, x); err != nil {

@@ -110,6 +110,7 @@ func checkCounts(s *loadresult.Tally, iv *loadresult.Interval, m plausibleMax) e
 		{"iterations failed", iv.IterationsFailed, s.IterationsFailed, countPerSecondMax},
 		{"in flight", iv.InFlight, s.InFlight, countPerSecondMax},
 		{"bytes received", iv.Received, s.Received, bytesPerSecondMax},
+		{"bytes of bodies", iv.Bodies, s.Bodies, bytesPerSecondMax},
 		{"bytes sent", iv.Written, s.Written, bytesPerSecondMax},
 	} {
 		if most := min(m.sum-c.sum, c.each*min(seconds, m.sum/bytesPerSecondMax)); c.n < 0 || c.n > most {
@@ -166,7 +167,7 @@ func checkFailures(all []loadresult.Failure) error {
 		for _, r := range f.Remedies {
 			words += 32 + len(r.Setting) + len(r.Value) // of memory
 		}
-		if f.Count < 0 || f.Count > math.MaxInt64/4 || words > failureTextMax {
+		if f.Count < 0 || f.Count > math.MaxInt64>>eventsMost || words > failureTextMax {
 			return fmt.Errorf("%d failures, of which it says %d bytes", f.Count, words)
 		}
 	}

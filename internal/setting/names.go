@@ -192,7 +192,8 @@ func deedOr(name, value string, says func(deed) string, call func(*Setting) stri
 		}
 		word := wordBefore(before)
 		if word != "" && strings.EqualFold(word, strings.Trim(called, "“”")) {
-			before, called, after = strings.TrimSuffix(before, word+" ("), word, after[1:]
+			before, called = strings.TrimSuffix(before, word+" ("), word
+			after = strings.TrimPrefix(after, ")")
 		}
 		text, isSaid = before+called+after, called != ""
 	}

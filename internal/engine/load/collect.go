@@ -90,7 +90,8 @@ func (r *run) recycleCounters(s *metric.Counters) {
 // distributions, which would take 40 MB for an hour (see metric.Sparse).
 func (r *run) publishInterval(s *intervalSum) {
 	r.failures.AddCounts(s.failures)
-	nothing := s.EarlyCounts == metric.EarlyCounts{} &&
+	nothing := s.EarlyCounts == metric.EarlyCounts{} && s.GoodCounts == metric.GoodCounts{} &&
+		(s.Stream == nil || s.Stream.StreamCounts == metric.StreamCounts{}) &&
 		s.Sent+s.Completed+s.Failed+s.Received+s.Written+s.Iterations+s.IterationsFailed == 0
 	if nothing && s.To < int64(s.Interval+1)*interval {
 		return
@@ -170,7 +171,7 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res.LeaveOutEarly()
 	res.CPU = max(cpuTo-cpuFrom, 0)
 	res.Failures = r.sumFailures(workers)
-	res.Samples = sampling.Sum(samplers(workers))
+	res.Samples = sampling.Sum(workers, func(w *worker) *sampling.Sampler { return &w.samples })
 	r.addNotices(notices)
 	res.Notices = append(res.Notices, dismissed.Dismissals()...)
 	if next != flow.NotYet { // open: -R 100 -n 100 measures 1 s, not 0.99 s and one answer's time
@@ -180,14 +181,6 @@ func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res.Lost = lostAddresses(workers, from)
 	res.Busy = max(res.Busy, r.shareOfCPUs())
 	r.noteCause(workers)
-}
-
-// samplers are what the workers kept of errors.
-func samplers(workers []*worker) (all []*sampling.Sampler) {
-	for _, w := range workers {
-		all = append(all, &w.samples)
-	}
-	return all
 }
 
 // addNotices adds notices of workers in an order, so that runs which are alike have them alike.

@@ -37,7 +37,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a flow.Arrival) {
 	if c.responses.Whole != nil {
 		c.responses.Whole.Begin(tag)
 	}
-	if c.stream != nil {
+	if x.eventful = false; c.stream != nil {
 		c.stream.Begin(tag, a.Due, w.now, a.Counted)
 	}
 	c.out = c.codec.Encode(c.out, m, tag)
@@ -93,6 +93,9 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 			w.handleShaken(i, c, ev)
 		case proto.Head:
 			w.recordHead(c, &c.exchanges[ev.Tag], ev.Status)
+			if c.stream != nil && !w.isStream(&c.exchanges[ev.Tag]) {
+				c.stream.Ignore(ev.Tag)
+			}
 		case proto.Done:
 			w.finishRequest(c, ev.Tag, ev.Body)
 			c.quiet, c.first = len(data) == 0, w.now

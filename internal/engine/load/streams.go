@@ -20,6 +20,13 @@ func (w *worker) judgeStream(c *conn, tag uint32, right bool) (k failure.Kind, r
 	return failure.OfStatus(x.status), nil
 }
 
+// isStream reports whether an answer of that status is a stream: neither an error nor a redirect.
+func (w *worker) isStream(x *exchange) bool {
+	right := w.isExpected(w.messageOf(x), x.status) ||
+		w.users != nil && w.users.all[x.Request].step.AnyStatus
+	return right && x.status/100 != 3
+}
+
 // messageOf is the number of an exchange's request in the plan.
 func (w *worker) messageOf(x *exchange) int {
 	if w.users == nil {
@@ -28,14 +35,14 @@ func (w *worker) messageOf(x *exchange) int {
 	return w.users.all[x.Request].step.Message.Request
 }
 
-// endStream ends a stream that failed in a phase, or that the run's end cut; "".
+// endStream ends a stream that failed in a phase, or that the run's end cut: "".
 func (c *conn) endStream(x *exchange, tag uint32, phase loadresult.Phase) {
 	if c.stream == nil {
 		return
 	}
 	x.eventful = c.stream.HasEvents(tag)
 	switch phase {
-	case "":
+	case "", loadresult.Timeout:
 		c.stream.Cut(tag)
 	case loadresult.Stream:
 		c.stream.Stall(tag)

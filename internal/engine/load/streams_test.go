@@ -275,3 +275,39 @@ func TestGoodStreams(t *testing.T) {
 		}
 	}
 }
+
+// An answer that is an error by its status, or a redirect that nobody follows, is no stream.
+func TestStatusesThatAreNoStreams(t *testing.T) {
+	for status, failed := range map[string]int64{"503 Busy": 4, "302 Found": 0} {
+		p := streamPlan(func(p *loadplan.Plan) { p.Stream.Format, p.Requested, p.Duration = stream.NDJSON, 4, 0 })
+		r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			p.Reply(ms, []byte("HTTP/1.1 "+status+"\r\nContent-Length: 16\r\n\r\n{\"error\":\"busy\"\n"))
+		}})
+		if r.Total.Stream.All != 0 || r.Total.Stream.First.Count != 0 || r.Total.Failed != failed {
+			t.Errorf("%s: %d failed, %+v", status, r.Total.Failed, r.Total.Stream.StreamCounts)
+		}
+	}
+}
+
+// Chunks of HTTP that come at once are one event of --stream chunks.
+func TestChunksThatComeTogether(t *testing.T) {
+	p := streamPlan(func(p *loadplan.Plan) { p.Stream.Format, p.Requested, p.Duration = stream.Chunks, 1, 0 })
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		p.Reply(ms, []byte(eventHead+chunk("a")+chunk("b")))
+		p.Reply(3*ms, []byte(chunk("c")+chunk("d")+chunk("e")+"0\r\n\r\n"))
+	}})
+	if s := r.Total.Stream; s.Counted != 2 || s.Arrivals != 2 || s.Gap.Count != 1 || !near(s.Gap.Max, 2*ms) {
+		t.Errorf("%+v", s.StreamCounts)
+	}
+}
+
+// A stream whose time is up behind an event is cut: its silence is known.
+func TestStreamsThatTimeOut(t *testing.T) {
+	p := streamPlan(func(p *loadplan.Plan) {
+		p.Requested, p.Duration, p.Timeout = 1, 0, loadplan.Seconds(20*time.Second)
+	})
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(s, []byte(eventHead+chunk("data: x\n\n"))) }})
+	if got := r.Total.Stream; got.Cut != 1 || got.CutMost != 19*s || r.Total.Failed != 1 {
+		t.Errorf("%+v, %d failed", got.StreamCounts, r.Total.Failed)
+	}
+}

@@ -70,6 +70,7 @@ func (r *Result) checkLists(probe bool) error {
 	}
 	if s := r.Scenario; s != nil {
 		fine = append(fine, s.FailedTime)
+		long = long || len(s.Measures) > listMost
 		for _, m := range s.Measures {
 			fine = append(fine, m.Histogram)
 		}

@@ -160,8 +160,8 @@ func (s *StreamsSparse) Check(most int64) error {
 		return nil
 	}
 	counts := append([]int64{s.All, s.Counted, s.Arrivals, s.KeepAlives, s.Told, s.Untold,
-		s.Received, s.ReceivedTokens, s.Stalled, s.Bunched, s.Eventful, s.Cut, s.CutMost}, s.Cuts[:]...)
-	if slices.Min(counts) < 0 || slices.Max(counts) > most {
+		s.Received, s.ReceivedTokens, s.Stalled, s.Bunched, s.Eventful, s.Cut}, s.Cuts[:]...)
+	if slices.Min(counts) < 0 || slices.Max(counts) > most || s.CutMost < 0 {
 		return fmt.Errorf("%d events of streams", slices.Max(counts))
 	}
 	for i, h := range s.Histograms {

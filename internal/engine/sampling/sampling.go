@@ -63,16 +63,16 @@ func (s *Sampler) Add(k failure.Kind, sample loadresult.Sample) *loadresult.Samp
 	return &s.Kept[len(s.Kept)-1]
 }
 
-// Sum are the samples of all of a load's threads.
-func Sum(threads []*Sampler) (all []loadresult.Sample) {
+// Sum are the samples of all of a load's threads, of each of which of has the Sampler.
+func Sum[T any](threads []T, of func(T) *Sampler) (all []loadresult.Sample) {
 	if len(threads) == 0 {
 		return nil
 	}
-	one := threads[0]
+	one := of(threads[0])
 	sum := Sampler{most: one.most, count: map[failure.Kind]int{},
 		Show: one.Show + one.count[failure.Kind{Phase: loadresult.Shown}]}
-	for _, s := range threads {
-		all = append(all, s.Kept...)
+	for _, t := range threads {
+		all = append(all, of(t).Kept...)
 	}
 	return loadresult.FirstSamples(all, func(s loadresult.Sample) bool {
 		k := failure.Kind{Phase: s.Phase, Name: s.Kind}

@@ -114,15 +114,14 @@ func (j *judge) isCounted() bool {
 }
 
 // mostTokens is the highest number of tokens that is believed.
-const mostTokens = 1 << 40
+const mostTokens = 1 << 24
 
 // wholeNumber reads a number of tokens.
 func wholeNumber(text []byte) (n int64, ok bool) {
 	for _, c := range text {
-		if c < '0' || c > '9' || n > mostTokens {
+		if n = 10*n + int64(c-'0'); c < '0' || c > '9' || n > mostTokens {
 			return 0, false
 		}
-		n = 10*n + int64(c-'0')
 	}
 	return n, len(text) > 0
 }

@@ -43,6 +43,10 @@ func (r *Reader) Read(s *State, b []byte) (n Count) {
 			r.keepLine(s, line)
 			line = s.line
 		}
+		if s.Fault == Oversized { // what follows is a part of it
+			s.line = s.line[:0]
+			continue
+		}
 		r.readLine(s, line, &n)
 		s.line = s.line[:0]
 	}
@@ -73,9 +77,8 @@ func (r *Reader) Judge(s *State, counted int64) Fault {
 
 // keepLine keeps a part of a line until the rest has come.
 func (r *Reader) keepLine(s *State, b []byte) {
-	if len(s.line)+len(s.data)+len(b) > r.most {
-		s.Fail(Oversized, nil)
-		s.line, s.data = s.line[:0], s.data[:0]
+	if s.Fault == Oversized || len(s.line)+len(s.data)+len(b) > r.most {
+		s.outgrow()
 		return
 	}
 	s.line = append(s.line, b...)
@@ -84,6 +87,10 @@ func (r *Reader) keepLine(s *State, b []byte) {
 // readLine reads a whole line.
 func (r *Reader) readLine(s *State, line []byte, n *Count) {
 	if r.framing == byLine {
+		if len(line) > r.most {
+			s.outgrow()
+			return
+		}
 		r.judge.event(s, bytes.TrimSpace(line), n)
 		return
 	}
@@ -103,8 +110,7 @@ func (r *Reader) readLine(s *State, line []byte, n *Count) {
 		n.KeepAlives++
 	case string(name) == "data":
 		if len(s.data)+len(value) > r.most {
-			s.Fail(Oversized, nil)
-			s.data = s.data[:0]
+			s.outgrow()
 			return
 		}
 		s.data = append(append(s.data, value...), '\n')
@@ -119,9 +125,15 @@ var (
 	byteOrderMark = []byte("\xef\xbb\xbf")
 )
 
+// outgrow ends the reading of a stream with an event that is too long.
+func (s *State) outgrow() {
+	s.Fail(Oversized, nil)
+	s.line, s.data, s.hasData = s.line[:0], s.data[:0], false
+}
+
 // dispatch ends an event of SSE. One without a line of data is none.
 func (r *Reader) dispatch(s *State, n *Count) {
-	if s.hasData {
+	if s.hasData && len(s.data) > 0 {
 		r.judge.event(s, s.data[:len(s.data)-1], n)
 	}
 	s.data, s.hasData, s.isError = s.data[:0], false, false

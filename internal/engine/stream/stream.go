@@ -103,6 +103,9 @@ type Reader struct {
 	most    int // bytes of an event
 }
 
+// ByArrival reports whether what arrives at once is one event, in however many pieces.
+func (r *Reader) ByArrival() bool { return r.framing == byArrival }
+
 // A framing is how a body is parted into events.
 type framing uint8
 

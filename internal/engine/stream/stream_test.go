@@ -140,6 +140,23 @@ func TestOversized(t *testing.T) {
 	}
 }
 
+// What follows an event that is too long ends nothing, wherever it is cut.
+func TestOversizedEnds(t *testing.T) {
+	r, err := NewReader(Spec{Format: SSE}, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", LeastEvent-10)
+	for _, body := range []string{"data: x\n" + long + long + "\n\ndata: y\n\n", "data: " + long + "\ndata: " + long + "\n\n"} {
+		for cut := 1; cut < len(body); cut += 97 {
+			n, s := read(r, body, func(i int) bool { return i%cut == 0 })
+			if s.Fault != Oversized && len(body) != cut || n.Counted > 1 {
+				t.Fatalf("in pieces of %d: %+v, %q", cut, n, s.Fault)
+			}
+		}
+	}
+}
+
 func TestSpecs(t *testing.T) {
 	for want, s := range map[string]Spec{
 		`Format: "sss" is not sse, ndjson, chunks, openai, anthropic or ollama`:                             {Format: "sss"},

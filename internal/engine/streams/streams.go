@@ -71,6 +71,7 @@ type one struct {
 	events      int64 // counted
 	kind        []byte
 	counted     bool // it was due in the window
+	ignored     bool // the answer is none, by its status
 }
 
 // NewConn makes the sink of a connection whose answers inner is given as far as they are wanted; a
@@ -86,7 +87,7 @@ func (c *Conn) Begin(tag uint32, due, sent int64, counted bool) {
 	}
 	s := &c.of[tag]
 	s.State.Begin()
-	s.due, s.sent, s.counted = due, sent, counted
+	s.due, s.sent, s.counted, s.ignored = due, sent, counted, false
 	s.first, s.last, s.longest, s.got, s.events, s.kind = 0, 0, 0, 0, 0, s.kind[:0]
 }
 
@@ -121,7 +122,7 @@ func (c *Conn) Body(tag uint32, b []byte) {
 		}
 	}
 	s.got += int64(len(b))
-	if s.Fault != stream.Compressed {
+	if s.Fault != stream.Compressed && !s.ignored {
 		c.watch.count(s, c.watch.reader.Read(&s.State, b))
 	}
 }
@@ -129,6 +130,9 @@ func (c *Conn) Body(tag uint32, b []byte) {
 // count counts events that came now.
 func (w *Watch) count(s *one, n stream.Count) {
 	now, to := *w.now, w.Counters
+	if now == s.last && w.reader.ByArrival() {
+		return // pieces of one arrival
+	}
 	if s.counted {
 		to.All += int64(n.Events)
 		to.Counted += int64(n.Counted)
@@ -180,6 +184,9 @@ func (w *Watch) recordGap(ns int64) {
 	}
 }
 
+// Ignore says that the answer to exchange tag is no stream: an error, or a redirect.
+func (c *Conn) Ignore(tag uint32) { c.of[tag].ignored = true }
+
 // HasEvents reports whether the stream of exchange tag has had a counted event.
 func (c *Conn) HasEvents(tag uint32) bool { return c.of[tag].first != 0 }
 
@@ -187,6 +194,9 @@ func (c *Conn) HasEvents(tag uint32) bool { return c.of[tag].first != 0 }
 // It returns why it is an error, a *stream.Broken; nil: it is none.
 func (c *Conn) End(tag uint32, right bool) error {
 	s, w := &c.of[tag], c.watch
+	if s.ignored {
+		return nil
+	}
 	w.count(s, w.reader.Finish(&s.State))
 	if !right {
 		return nil
@@ -261,7 +271,7 @@ func (c *Conn) Stall(tag uint32) {
 	}
 }
 
-// Cut ends a stream that was not over when the run was.
+// Cut ends a stream that was not over when the run was, or when its timeout had passed.
 func (c *Conn) Cut(tag uint32) {
 	if s := &c.of[tag]; s.counted && s.first != 0 {
 		to, silent := c.watch.Counters, *c.watch.now-s.last

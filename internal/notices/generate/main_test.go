@@ -54,7 +54,7 @@ func TestEverythingHasItsNotice(t *testing.T) {
 	for _, of := range page {
 		names += of.name + "\n"
 	}
-	if !strings.Contains(names, "@observablehq/plot 0.") || strings.Contains(names, "esbuild") {
+	if names != "" { // its scripts are dyno's own; what builds them is not in it
 		t.Errorf("of the page: %s", names)
 	}
 }
