@@ -319,7 +319,7 @@ func testPorts(t *testing.T) {
 	}
 	o = runDyno(t, 0, "-c", "90", "-d", "1s", "--source", "127.0.0.1", url)
 	checkBalanced(t, o.result, -1)
-	row := "connect no-port 127.0.0.1:PORT cannot assign requested address; every local port to " +
+	row := "connect no-port 127.0.0.1:PORT cannot assign requested address: every local port to " +
 		"this address is in use or waits (TIME_WAIT)"
 	if rows := o.errorRows(); !slices.Equal(rows, []string{row}) || o.result.Generator.Verdict == "ok" {
 		t.Errorf("%s, errors\n\t%s\nwant\n\t%s", o.result.Generator.Verdict,
