@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -560,10 +561,16 @@ func TestCodedHandshakes(t *testing.T) {
 // A name of which one address is silent is asked at the other, with HTTP/3 too.
 func TestAsksBesideASilentAddress(t *testing.T) {
 	t.Parallel()
-	q := serveH3(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
-	_, port, _ := strings.Cut(strings.TrimSuffix(q.URL, "/"), "127.0.0.1:")
-	silent, err := net.ListenPacket("udp6", "[::1]:"+port)
-	if err != nil {
+	var q asking
+	var port string
+	var silent net.PacketConn
+	err := error(syscall.EADDRINUSE)
+	for errors.Is(err, syscall.EADDRINUSE) { // somebody has that port of the other address
+		q = serveH3(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+		_, port, _ = strings.Cut(strings.TrimSuffix(q.URL, "/"), "127.0.0.1:")
+		silent, err = net.ListenPacket("udp6", "[::1]:"+port)
+	}
+	if err != nil { // there is no IPv6
 		t.Skip(err)
 	}
 	defer silent.Close()
