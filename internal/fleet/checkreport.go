@@ -70,8 +70,8 @@ func checkSecond(t *loadresult.Tally, iv *loadresult.Interval, m plausibleMax) e
 	case iv.IterationTime.Count != iv.Iterations:
 		return fmt.Errorf("%d iterations completed, and there are %d times", iv.Iterations,
 			iv.IterationTime.Count)
-	case !iv.Latency.HasFineBuckets() || !iv.Service.HasFineBuckets() ||
-		!iv.ErrorLatency.HasFineBuckets() || !iv.IterationTime.HasFineBuckets():
+	case !iv.Latency.HasBuckets(metric.Fine) || !iv.Service.HasBuckets(metric.Fine) ||
+		!iv.ErrorLatency.HasBuckets(metric.Fine) || !iv.IterationTime.HasBuckets(metric.Fine):
 		return no("its histograms are of another kind")
 	case iv.Busy < 0 || iv.Busy > 1 || iv.LagMax < 0 || iv.LagMax > m.elapsed:
 		return no("it was busy for less than no time, or for more than there was")

@@ -46,9 +46,6 @@ func (h *Histogram) ToSparse() Sparse {
 // Mean is the mean of the exact sum, in nanoseconds.
 func (s Sparse) Mean() float64 { return s.Sum.Float64() / float64(max(s.Count, 1)) }
 
-// HasFineBuckets reports whether s has the buckets of Fine, or is empty.
-func (s Sparse) HasFineBuckets() bool { return s.HasBuckets(Fine) }
-
 // HasBuckets reports whether s has the buckets of that many digits, or is empty.
 func (s Sparse) HasBuckets(digits int) bool {
 	half, _ := bucketLayout(digits)
@@ -106,7 +103,7 @@ func (s Sparse) Histogram(digits int) *Histogram {
 		packed: s.packed}
 }
 
-// MergeSparse adds the counts of s. Both must have the same digits, see HasFineBuckets.
+// MergeSparse adds the counts of s. Both must have the same digits, see HasBuckets.
 func (h *Histogram) MergeSparse(s Sparse) {
 	if s.Count == 0 {
 		return

@@ -86,6 +86,11 @@ func (c *StreamCounts) AddCounts(from *StreamCounts) {
 	c.Bunched += from.Bunched
 }
 
+// Gathered is the share, 0 to 1, of counted events that came together with another.
+func (c *StreamCounts) Gathered() float64 {
+	return 1 - float64(c.Arrivals)/max(float64(c.Counted), 1)
+}
+
 // Reset makes s empty, to be filled again.
 func (s *Streams) Reset() {
 	s.StreamCounts = StreamCounts{}

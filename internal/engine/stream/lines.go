@@ -63,8 +63,8 @@ func (r *Reader) Finish(s *State) (n Count) {
 	return n
 }
 
-// Judge is the fault of a body that is complete, of which so many events were counted.
-func (r *Reader) Judge(s *State, counted int64) Fault {
+// Judge sets the Fault of a body that is complete, of which so many events were counted.
+func (r *Reader) Judge(s *State, counted int64) {
 	switch {
 	case s.Fault != "":
 	case counted == 0:
@@ -72,7 +72,6 @@ func (r *Reader) Judge(s *State, counted int64) Fault {
 	case r.judge.wantsEnd() && !s.Ended:
 		s.Fault = NoEnd
 	}
-	return s.Fault
 }
 
 // keepLine keeps a part of a line until the rest has come.

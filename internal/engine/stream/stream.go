@@ -44,24 +44,15 @@ const (
 // Formats are all of them.
 var Formats = []string{SSE, NDJSON, Chunks, OpenAI, Anthropic, Ollama}
 
-// The fields of a Spec, as Check names them.
-const (
-	FieldFormat = "Format"
-	FieldCount  = "Count"
-	FieldTokens = "Tokens"
-	FieldEnd    = "End"
-	FieldError  = "Error"
-)
-
 // Check calls flaw for each field that is wrong, with why.
 func (s *Spec) Check(flaw func(field string, err error)) {
 	if !slices.Contains(Formats, s.Format) {
-		flaw(FieldFormat, fmt.Errorf("%q is not %s or %s", s.Format,
+		flaw("Format", fmt.Errorf("%q is not %s or %s", s.Format,
 			strings.Join(Formats[:len(Formats)-1], ", "), Formats[len(Formats)-1]))
 		return
 	}
 	if s.Format == Chunks && (len(s.Count) > 0 || s.Tokens+s.End+s.Error != "") {
-		flaw(FieldFormat, errors.New("chunks have no JSON that could be looked at: use sse or ndjson"))
+		flaw("Format", errors.New("chunks have no JSON that could be looked at: use sse or ndjson"))
 		return
 	}
 	check := func(field string, paths ...string) {
@@ -69,18 +60,18 @@ func (s *Spec) Check(flaw func(field string, err error)) {
 			flaw(field, err)
 		}
 	}
-	check(FieldCount, s.Count...)
+	check("Count", s.Count...)
 	if s.Tokens != "" {
-		check(FieldTokens, s.Tokens)
+		check("Tokens", s.Tokens)
 	}
 	if path, _, isPath := s.endPath(); isPath {
-		check(FieldEnd, path)
+		check("End", path)
 	}
 	if s.Error != "" {
-		check(FieldError, s.Error)
+		check("Error", s.Error)
 	}
 	if len(s.Count) > countMost {
-		flaw(FieldCount, fmt.Errorf("%d paths are given; %d are possible", len(s.Count), countMost))
+		flaw("Count", fmt.Errorf("%d paths are given; %d are possible", len(s.Count), countMost))
 	}
 }
 

@@ -25,7 +25,7 @@ func Streams(r *loadresult.Result) (all []fact.Fact) {
 			all = append(all, fact.Fact{Severity: fact.Warning, Args: args, Remedies: remedies})
 		}
 	}
-	gathered := 1 - float64(s.Arrivals)/max(float64(s.Counted), 1)
+	gathered := s.Gathered()
 	bunched := float64(s.Bunched) / max(float64(s.Gap.Count), 1)
 	enough, isBunched := s.Counted >= leastEvents, bunched >= bunchedLeast && gathered >= bunchedWith
 	add(enough && isBunched, fact.GapsBunched{Percent: 100 * bunched})

@@ -4,7 +4,6 @@ package streamed
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"dyno/internal/engine/metric"
@@ -137,7 +136,8 @@ func (s *Stream) GapAtLeast() *durations.Distribution {
 
 // Gathered is the share, 0 to 1, of counted events that came together with another.
 func (s *Stream) Gathered() float64 {
-	return 1 - float64(s.Arrivals)/math.Max(float64(s.Counted), 1)
+	c := metric.StreamCounts{Counted: s.Counted, Arrivals: s.Arrivals}
+	return c.Gathered()
 }
 
 // Check returns what cannot be.
