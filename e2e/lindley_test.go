@@ -97,9 +97,8 @@ func runQueue(t *testing.T, law string, meanMS, rate float64, seconds int,
 	return truth, r
 }
 
-// serviceTimes returns the service times of a target's log, in seconds, in the order in which
-// they began.
-func serviceTimes(t *testing.T, file string) (all []float64) {
+// targetLog are the lines of a target's log.
+func targetLog(t *testing.T, file string) [][]string {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -110,6 +109,14 @@ func serviceTimes(t *testing.T, file string) (all []float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rows
+}
+
+// serviceTimes returns the service times of a target's log, in seconds, in the order in which
+// they began.
+func serviceTimes(t *testing.T, file string) (all []float64) {
+	t.Helper()
+	rows := targetLog(t, file)
 	type service struct{ start, long int64 }
 	var services []service
 	for _, row := range rows {

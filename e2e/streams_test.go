@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"encoding/csv"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,17 +21,8 @@ type served struct {
 // servedStreams reads the log of a target, by stream.
 func servedStreams(t *testing.T, file string) map[string]*served {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := map[string]*served{}
-	for _, row := range rows {
+	for _, row := range targetLog(t, file) {
 		number := func(i int) int64 {
 			n, err := strconv.ParseInt(row[i], 10, 64)
 			if err != nil {
