@@ -9,6 +9,13 @@
 // The list has harmless headers, and not secret ones, because nobody knows all the names that
 // people give to their tokens.
 //
+// Each structure that is stored names those of its texts that are searched (result's foreignTexts,
+// the concealer of lab/run). One mask of all strings before they are encoded would be less code,
+// and wrong: it does not know the name by which a value is secret, and by which its mark is put
+// back (lab run --resume); nor whether a text was cut, so that parts of values count; and it would
+// search dyno's own words and where a load goes, of which a secret may be a part by chance. Only
+// where others said every string, as a server its answer, is there such a walk (lab/run, within).
+//
 // The functions change no layout: what is not secret stays byte for byte as it was. So the same
 // rules put values back where there were marks, with another Replacer.
 //

@@ -391,3 +391,19 @@ func stepInRounds(u *judge.Unpaired, a answer.Answer, more int, of string,
 	}
 	return step("see all tables of the experiment", run.show)
 }
+
+// lackingRuns is how many more runs of each group it takes for a verdict.
+func lackingRuns(u *judge.Unpaired) string {
+	enough := u.EnoughRuns()
+	var parts []string
+	for i, g := range u.Groups {
+		if n := enough - len(g.Results()); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s", format.Plural(int64(n), "more run"),
+				judge.Letter(i)))
+		}
+	}
+	if len(parts) == 0 {
+		return "repeat each"
+	}
+	return fmt.Sprintf("a verdict takes %d runs of each, in turns: %s", enough, fewNames(parts))
+}

@@ -12,7 +12,8 @@
 //	worst.go       which finding comes first
 //	next.go        one concrete step
 //	comparison.go  all of it for stored results, which were not measured in rounds;
-//	               inturns.go: what they are called, the dyno vs that measures them in rounds
+//	               groupnames.go: what they are called; vscommand.go: the dyno vs that
+//	               measures them in rounds
 //	factors.go     findings of settings; standing.go: one verdict for each variant;
 //	               unreliable.go: what the machine took back
 package labanswer
