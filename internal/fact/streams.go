@@ -2,8 +2,9 @@ package fact
 
 // ReadLag says that events of streams lay unread in the generator.
 type ReadLag struct {
-	P99US float64 `json:"p99_us"`
-	GapUS float64 `json:"gap_us"` // the median gap
+	P99US   float64 `json:"p99_us"`
+	GapUS   float64 `json:"gap_us"`                   // the median gap
+	FirstUS float64 `json:"first_event_us,omitempty"` // the median, where there are no gaps
 }
 
 // Kind is the kind's name.

@@ -251,9 +251,9 @@ var distributions = map[string]func(*result.Result) *result.Distribution{
 
 	"first_event": ofStream(func(s *streamed.Stream) *result.Distribution { return s.First }),
 	"gap":         ofStream((*streamed.Stream).GapAtLeast),
-	"token_time":  ofStream(func(s *streamed.Stream) *result.Distribution { return s.Token }),
+	"token_time":  ofStream((*streamed.Stream).TokenAtLeast),
 	"ttft":        ofStream(func(s *streamed.Stream) *result.Distribution { return s.First }),
-	"tpot":        ofStream(func(s *streamed.Stream) *result.Distribution { return s.Token }),
+	"tpot":        ofStream((*streamed.Stream).TokenAtLeast),
 
 	"error_latency":    func(r *result.Result) *result.Distribution { return r.ErrorLatency },
 	"iteration":        (*result.Result).IterationTime,
@@ -471,6 +471,9 @@ func (o Objective) noteUnanswered(r *result.Result) string {
 		d := r.IterationTime()
 		return fmt.Sprintf("%d of %d iterations had not ended %s s after the window",
 			d.Known()-d.Count, d.Known(), digits.Significant(r.Window.DrainedS, 2))
+	}
+	if r.Stream != nil && slices.Contains([]string{"gap", "token_time", "tpot"}, o.whose) {
+		return r.Stream.NoteUnended()
 	}
 	return r.NoteUnanswered()
 }

@@ -183,12 +183,19 @@ func findScenarioTime(r *Result) *fact.Fact {
 }
 
 func findReadLag(r *Result) *fact.Fact {
-	if r.Stream == nil || r.Stream.Gap == nil || r.Generator.ReadLagP99 == nil ||
-		*r.Generator.ReadLagP99 < max(lagSuspect, lagSuspectShare*r.Stream.Gap.P50) {
+	if r.Stream == nil || r.Stream.First == nil || r.Generator.ReadLagP99 == nil {
 		return nil
 	}
-	return told(fact.ReadLag{P99US: *r.Generator.ReadLagP99, GapUS: r.Stream.Gap.P50},
-		r.moreTime()...)
+	lag := fact.ReadLag{P99US: *r.Generator.ReadLagP99}
+	if d := r.Stream.Gap; d != nil {
+		lag.GapUS = d.P50
+	} else { // each stream is one arrival
+		lag.FirstUS = r.Stream.First.P50
+	}
+	if lag.P99US < max(lagSuspect, lagSuspectShare*(lag.GapUS+lag.FirstUS)) {
+		return nil
+	}
+	return told(lag, r.moreTime()...)
 }
 
 func findSendLag(r *Result) *fact.Fact {

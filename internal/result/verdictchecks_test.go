@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/result/streamed"
 )
 
 // sound is a closed run with nothing to say against it.
@@ -39,6 +40,14 @@ func TestJudge(t *testing.T) {
 			r.Generator.Little = nil
 		}
 	}
+	unread := func(us, gap, first float64) func(*Result) {
+		return func(r *Result) {
+			r.Generator.ReadLagP99, r.Stream = &us, &streamed.Stream{First: &Distribution{P50: first}}
+			if gap > 0 {
+				r.Stream.Gap = &Distribution{P50: gap}
+			}
+		}
+	}
 	for _, test := range []struct {
 		what    string
 		change  func(*Result)
@@ -67,6 +76,10 @@ func TestJudge(t *testing.T) {
 		}, ClientBound, "a thread was busy 98 % of the time, 71 % with filling requests and checking answers: " +
 			"this is the generator's limit, not (only) the server's"},
 		{"not busy with the scenario", func(r *Result) { r.Generator.ScenarioPercent = set(78.0) }, OK, ""},
+		{"events lay unread", unread(2100, 20_000, 900_000), Suspect, "2.1 ms or longer, which counts as gaps (median 20 ms)"},
+		{"events hardly lay unread", unread(1900, 20_000, 100), OK, ""},
+		{"single events lay unread", unread(2100, 0, 20_000), Suspect, "2.1 ms or longer, which counts as first events (median 20 ms)"},
+		{"single events hardly lay unread", unread(1900, 0, 20_000), OK, ""},
 		{"lag of timers", lag(999, 10), OK, ""},
 		{"lag", lag(1100, 1000), Suspect, "1.1 ms late, which counts as latency (mean 1 ms)"},
 		{"lag small in latency", lag(1100, 20_000), OK, ""},

@@ -158,6 +158,7 @@ var said = []fact.Fact{
 	{Scope: fact.Scope{Parts: []int{1, 3}, OfParts: 4}, Args: fact.SendLag{P99US: 1100, MeanUS: 132},
 		Remedies: []fact.Remedy{{Setting: "cpus", Value: fact.Some}, {Setting: "rate", Value: fact.Lower}}},
 	{Args: fact.ReadLag{P99US: 2400, GapUS: 20e3}, Remedies: []fact.Remedy{{Setting: "threads", Value: fact.Higher}}},
+	{Args: fact.ReadLag{P99US: 2400, FirstUS: 21e3}},
 	{Args: fact.EventsGathered{Percent: 62.1}},
 	{Args: fact.GapsBunched{Percent: 81}},
 	{Args: fact.WarmupShort{WarmupUS: 1e6, StreamUS: 6.1e6}, Remedies: []fact.Remedy{{Setting: "warmup", Value: fact.Higher}}},

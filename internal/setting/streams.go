@@ -50,6 +50,15 @@ var streamRows = []Setting{
 		Access: text(func(p *loadplan.Plan) *string { return &p.Stream.Error }),
 		Field:  "Error", Form: &Form{},
 		Stored: "path of what says that a stream failed; absent: the format's own, or none"},
+	{Name: "stream-take", Value: "N|D|end", Group: streamGroup, On: Run | Find,
+		Does: "users leave a stream behind N counted events, or a time D behind the\n" +
+			"first; then it is complete (end)",
+		Access: Access{Set: setTake, Text: func(p *loadplan.Plan) []string {
+			return oneText(p.Stream.Take)
+		}},
+		Field: "Take", Form: &Form{},
+		Stored: "when users leave a stream: behind so many counted events, or so long behind the " +
+			"first, as 30s; absent: at its end"},
 	{Name: "goodput", Value: "LIMITS", Group: streamGroup, On: Run | Find,
 		Does: "count requests that keep all these limits, as latency<500ms or\n" +
 			"first_event<500ms,token_time<60ms,gap.max<2s; without streams, too",
@@ -77,6 +86,18 @@ func setStream(p *loadplan.Plan, format string) error {
 	}
 	p.Stream.Format = format
 	return nil
+}
+
+// setTake sets when users leave a stream.
+func setTake(p *loadplan.Plan, take string) error {
+	if take == "" {
+		return ErrNoValue
+	}
+	if p.Stream.Take = take; take == "end" {
+		p.Stream.Take = ""
+	}
+	_, _, err := p.Stream.Taken()
+	return err
 }
 
 // parseText parses a text that is not empty.

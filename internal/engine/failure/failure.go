@@ -4,6 +4,7 @@
 //	counts.go         how often each kind failed, at each address
 //	errno_unix.go     words for errors of the system; errno_windows.go
 //	failure.go        which failures are counted as the same
+//	health.go         what failed in an interval, and how busy its worker was
 //	words.go          words for an error, and what a user can do about it
 package failure
 

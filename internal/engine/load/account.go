@@ -192,6 +192,17 @@ func (a *account) countOutage(since, now int64, v *flow.Window) {
 	}
 }
 
+// takeHealth returns the health since its last call, and begins anew. The caller owns the failures;
+// the account goes on with an empty map. idle is the worker's idle time in ns since the run began.
+func (a *account) takeHealth(now, idle int64) failure.Health {
+	h := failure.Health{Busy: a.meter.BusySince(now, idle), Lag: a.lag}
+	a.lag = 0
+	if len(a.errors) > 0 {
+		h.Failures, a.errors = a.errors, failure.Counts{}
+	}
+	return h
+}
+
 // endInterval sets the bounds of the interval's counters. beginInterval begins the next one.
 func (a *account) endInterval(now, from int64, inFlight int) {
 	a.counters.From, a.counters.To = a.rotated, now-from

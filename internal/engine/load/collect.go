@@ -22,7 +22,7 @@ import (
 type workerReport struct {
 	from     int // which worker
 	counters *metric.Counters
-	health   health // of the interval of the counters
+	health   failure.Health // of the interval of the counters
 	worker   *worker
 	err      error
 }
@@ -30,7 +30,7 @@ type workerReport struct {
 // An intervalSum is an interval's counters and health, of all workers.
 type intervalSum struct {
 	*metric.Counters
-	health
+	health failure.Health
 }
 
 // collectIntervals adds up what the workers report until all have ended.
@@ -52,7 +52,7 @@ func (r *run) collectIntervals() error {
 				pending[i] = &intervalSum{s, h.health}
 			} else {
 				sum.Counters.Merge(s)
-				sum.health.addHealth(h.health)
+				sum.health.Add(h.health)
 				r.recycleCounters(s)
 			}
 		} else {
@@ -86,36 +86,18 @@ func (r *run) recycleCounters(s *metric.Counters) {
 }
 
 // publishInterval makes the Interval of a second's counters. It leaves out the last one, of the
-// time after the window, if nothing happened then. The result keeps intervals without their
-// distributions, which would take 40 MB for an hour (see metric.Sparse).
+// time after the window, if nothing happened then.
 func (r *run) publishInterval(s *intervalSum) {
-	r.failures.AddCounts(s.failures)
+	r.failures.AddCounts(s.health.Failures)
 	nothing := s.EarlyCounts == metric.EarlyCounts{} && s.GoodCounts == metric.GoodCounts{} &&
 		(s.Stream == nil || s.Stream.StreamCounts == metric.StreamCounts{}) &&
 		s.Sent+s.Completed+s.Failed+s.Received+s.Written+s.Iterations+s.IterationsFailed == 0
 	if nothing && s.To < int64(s.Interval+1)*interval {
 		return
 	}
-	iv := loadresult.Interval{
-		Index: s.Interval, From: time.Duration(s.From), To: time.Duration(s.To),
-		Sent: s.Sent, Completed: s.Completed, Failed: s.Failed, InFlight: s.InFlight,
-		Received: s.Received, Written: s.Written, Status: s.ByStatus(),
-		Iterations: s.Iterations, IterationsFailed: s.IterationsFailed,
-	}
-	iv.EarlyCounts, iv.GoodCounts, iv.Bodies = s.EarlyCounts, s.GoodCounts, s.Bodies
-	if s.Stream != nil {
-		iv.Events = s.Stream.Received
-	}
-	s.health.writeTo(&iv)
-	latency := s.Latency.ToSparse()
-	iv.MeasureFrom(latency)
-	r.result.Intervals = append(r.result.Intervals, iv)
-	iv.Latency, iv.Service = latency, s.Service.ToSparse()
-	iv.ErrorLatency = s.ErrorLatency.ToSparse()
-	if s.IterationTime != nil {
-		iv.IterationTime = s.IterationTime.ToSparse()
-	}
-	iv.Checks, iv.Stream = slices.Clone(s.Checks), s.Stream.ToSparse()
+	iv := loadresult.IntervalOf(s.Counters)
+	s.health.WriteTo(&iv)
+	r.result.Intervals = append(r.result.Intervals, iv.Kept())
 	select {
 	case r.intervals <- &iv:
 	default: // the reader has fallen behind

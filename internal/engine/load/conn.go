@@ -410,6 +410,15 @@ func (w *worker) handleTimer(t timers.Timer) {
 // cancel one and the server has answered anything since the last cancellation; otherwise the whole
 // life.
 func (w *worker) timeOutConn(i uint32, c *conn) {
+	if c.stream != nil {
+		if w.leaveStreams(i, c) {
+			return
+		}
+		if w.nextDeadline(c) > w.now { // nothing else
+			w.goOn(i, c)
+			return
+		}
+	}
 	late := w.now - int64(w.plan.Timeout)
 	w.noteRecovery(c)
 	if c.timedOut == 0 {
@@ -440,11 +449,7 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 		w.failRequest(c, uint32(tag), phase, err)
 		w.releaseTag(c, uint32(tag), w.now)
 	}
-	w.flushOutput(i, c)
-	w.listIfRoom(i, c)
-	if at := w.nextDeadline(c); at != flow.NotYet {
-		w.setTimer(i, c, at)
-	}
+	w.goOn(i, c)
 }
 
 // nextDeadline is when a connection must be dialed or given up; flow.NotYet: never.
@@ -467,7 +472,7 @@ func (w *worker) nextDeadline(c *conn) int64 {
 	}
 	for tag := range c.exchanges {
 		if x := &c.exchanges[tag]; x.live {
-			at = min(at, x.sent+w.timeoutOf(x.Request), c.silentUntil(uint32(tag), w.now))
+			at = min(at, x.sent+w.timeoutOf(x.Request), c.stream.LookAt(uint32(tag), w.now))
 		}
 	}
 	if c.busy && c.live == 0 { // answered early: the server may not read the rest of the request

@@ -38,7 +38,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a flow.Arrival) {
 		c.responses.Whole.Begin(tag)
 	}
 	if x.eventful = false; c.stream != nil {
-		c.stream.Begin(tag, a.Due, w.now, a.Counted)
+		c.stream.Begin(tag, a.Due, w.sentFirst(a), a.Counted)
 	}
 	c.out = c.codec.Encode(c.out, m, tag)
 	c.live++
@@ -46,7 +46,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a flow.Arrival) {
 	if !w.IsClosed() && a.Counted && a.Past == 0 {
 		w.recordLag(a, max(c.open, w.Released))
 	}
-	w.setTimer(i, c, min(w.now+w.timeoutOf(a.Request), c.silentUntil(tag, w.now)))
+	w.setTimer(i, c, min(w.now+w.timeoutOf(a.Request), c.stream.LookAt(tag, w.now)))
 }
 
 // recordLag records how late a request of an open workload was sent, which could be sent at an
@@ -82,6 +82,9 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 		switch ev.Kind {
 		case proto.More:
 			c.in = append(c.in[:0], data...) // overlapping is fine: a copy
+			if c.stream.AreLeaving() && w.leaveStreams(i, c) {
+				return
+			}
 			if err == io.EOF {
 				w.loseConn(i, c, loadresult.Read, err)
 			} else {
@@ -92,9 +95,8 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 		case proto.Shaken, proto.Tunneled:
 			w.handleShaken(i, c, ev)
 		case proto.Head:
-			w.recordHead(c, &c.exchanges[ev.Tag], ev.Status)
-			if c.stream != nil && !w.isStream(&c.exchanges[ev.Tag]) {
-				c.stream.Ignore(ev.Tag)
+			if w.recordHead(c, &c.exchanges[ev.Tag], ev.Status); c.stream != nil {
+				w.ignoreUnlessStream(c, ev.Tag)
 			}
 		case proto.Done:
 			w.finishRequest(c, ev.Tag, ev.Body)
@@ -116,6 +118,15 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 			w.loseConn(i, c, failure.PhaseOf(ev.Err), ev.Err)
 			return
 		}
+	}
+}
+
+// goOn goes on with a connection of which some requests are over.
+func (w *worker) goOn(i uint32, c *conn) {
+	w.flushOutput(i, c)
+	w.listIfRoom(i, c)
+	if at := w.nextDeadline(c); at != flow.NotYet {
+		w.setTimer(i, c, at)
 	}
 }
 
@@ -199,7 +210,7 @@ func (w *worker) isExpected(request int, status uint16) bool {
 func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err error) {
 	x := &c.exchanges[tag]
 	w.restoreSent(x)
-	c.endStream(x, tag, phase)
+	x.eventful = c.stream.Lose(tag, phase)
 	if phase == loadresult.Timeout {
 		var begun *failure.Unfinished
 		w.noteTimeout(c, x, x.status != 0 || errors.As(err, &begun))
@@ -229,12 +240,13 @@ const refusedMost = 100 // times that a request may be refused
 
 // handleRefused retries a request that the peer says it did not process. It does so once, or up to
 // refusedMost times if the peer takes no more requests on this connection and had others of it:
-// then the refusal has nothing to do with this request. err is the reason, or nil.
+// then the refusal has nothing to do with this request. A request whose answer has begun was
+// processed, whatever the peer says. err is the reason, or nil.
 func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	x := &c.exchanges[tag]
-	times := x.Past & flow.Refusals
+	times, begun := x.Past&flow.Refusals, x.status != 0
 	leaving := c.codec.Room() == 0 && (c.used > 0 || c.live > 1)
-	if times == 0 || leaving && times < refusedMost {
+	if !begun && (times == 0 || leaving && times < refusedMost) {
 		w.queueRetry(x, x.Past+1, loadresult.RetryRefused)
 	} else {
 		w.failRequest(c, tag, loadresult.Protocol, cmp.Or(err, failure.ErrRefused))

@@ -21,7 +21,7 @@ func TestHealthIsGivenAway(t *testing.T) {
 	failed.CountFailure(loadresult.Timeout, ring.Addr{Unix: "a"}, failure.ErrTimeout)
 	for range 2 { // without failures, then with some
 		h := a.takeHealth(ms, 0)
-		h.addHealth(health{failures: failed})
+		h.Add(failure.Health{Failures: failed})
 		if len(a.errors) != 0 {
 			t.Fatalf("another's failures are its own: %v", a.errors)
 		}
@@ -43,9 +43,9 @@ func TestHealthAddsUp(t *testing.T) {
 		return f
 	}
 	r := &run{result: &loadresult.Result{}, failures: failure.Counts{}}
-	second := &intervalSum{metric.NewCounters(), health{busy: 0.2, lag: 7}}
-	second.health.addHealth(health{failures: failed(3), busy: 0.9, lag: 5})
-	second.health.addHealth(health{failures: failed(1), busy: 0.1})
+	second := &intervalSum{metric.NewCounters(), failure.Health{Busy: 0.2, Lag: 7}}
+	second.health.Add(failure.Health{Failures: failed(3), Busy: 0.9, Lag: 5})
+	second.health.Add(failure.Health{Failures: failed(1), Busy: 0.1})
 	second.To, second.Sent, second.Status[200], second.Status[500] = s, 9, 8, 2
 	r.publishInterval(second)
 	iv := r.result.Intervals[0]

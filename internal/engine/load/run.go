@@ -14,7 +14,6 @@
 //	conn.go         the events of a connection: opened, failed, lost, late
 //	dialing.go      when connections are opened and dialed again
 //	exchange.go     a request: sent, answered, failed, sent again; why the peer ended its connection
-//	health.go       what failed in an interval, and how busy the worker was
 //	http3.go        what differs with HTTP/3
 //	lightprobe.go   a light load beside the main one: --probe
 //	pool.go         which connections have room

@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/engine/streams"
 )
 
 // This file leads users through their iterations (see users). The functions stand in the order in
@@ -152,6 +153,7 @@ func (w *worker) countStepLag(a flow.Arrival, possible int64) {
 // over the answer is not judged: the step has not ended, and neither has its iteration.
 func (w *worker) finishStep(c *conn, tag uint32, body int64) {
 	x, r := &c.exchanges[tag], &c.responses.Of[tag]
+	x.eventful = c.stream.HasEvents(tag)
 	if !w.mayJudge() {
 		w.countUnanswered(x, true)
 		return
@@ -376,6 +378,7 @@ func (s *lentStep) isLent() bool {
 // lendStep keeps a step for takeBackLent.
 func (w *worker) lendStep(c *conn, tag uint32, r *scenario.Response) {
 	s := lentStep{place: w.placeOf(c, tag), tag: tag, x: c.exchanges[tag], answer: *r, at: w.now}
+	s.answer.Broken = streams.Keep(r.Broken)
 	*r = scenario.Response{}
 	s.place.takeWhole()
 	w.users.lent = append(w.users.lent, s)

@@ -5,6 +5,7 @@ import (
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/goodput"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/proto"
 )
 
 // judgeStream ends a stream whose answer is complete. What is wrong with it is its kind and reason;
@@ -20,11 +21,14 @@ func (w *worker) judgeStream(c *conn, tag uint32, right bool) (k failure.Kind, r
 	return failure.OfStatus(x.status), nil
 }
 
-// isStream reports whether an answer of that status is a stream: neither an error nor a redirect.
-func (w *worker) isStream(x *exchange) bool {
+// ignoreUnlessStream has an answer have no events if, by its status, it is an error or a redirect.
+func (w *worker) ignoreUnlessStream(c *conn, tag uint32) {
+	x := &c.exchanges[tag]
 	right := w.isExpected(w.messageOf(x), x.status) ||
 		w.users != nil && w.users.all[x.Request].step.AnyStatus
-	return right && x.status/100 != 3
+	if !right || x.status/100 == 3 {
+		c.stream.Ignore(tag)
+	}
 }
 
 // messageOf is the number of an exchange's request in the plan.
@@ -35,26 +39,34 @@ func (w *worker) messageOf(x *exchange) int {
 	return w.users.all[x.Request].step.Message.Request
 }
 
-// endStream ends a stream that failed in a phase, or that the run's end cut: "".
-func (c *conn) endStream(x *exchange, tag uint32, phase loadresult.Phase) {
-	if c.stream == nil {
-		return
+// sentFirst is when a request that is sent now was sent first: it may follow a redirect.
+func (w *worker) sentFirst(a flow.Arrival) int64 {
+	if a.Past&flow.IsHop != 0 {
+		return w.users.all[a.Request].first
 	}
-	x.eventful = c.stream.HasEvents(tag)
-	switch phase {
-	case "", loadresult.Timeout:
-		c.stream.Cut(tag)
-	case loadresult.Stream:
-		c.stream.Stall(tag)
-	}
+	return w.now
 }
 
-// silentUntil is when an exchange must be looked at because its stream may be silent for too long.
-func (c *conn) silentUntil(tag uint32, now int64) int64 {
-	if c.stream == nil {
-		return flow.NotYet
+// leaveStreams completes the answers whose users leave now. Where the protocol cannot cancel one of
+// them, its connection is closed, as users close it; reports whether it was.
+func (w *worker) leaveStreams(i uint32, c *conn) (closed bool) {
+	for n := range c.exchanges {
+		tag := uint32(n)
+		if !c.exchanges[tag].live {
+			continue
+		}
+		body, leaves := c.stream.Leaves(tag)
+		if !leaves {
+			continue
+		}
+		codec, can := c.codec.(proto.Canceler)
+		can = can && codec.Cancel(tag)
+		if w.finishRequest(c, tag, body); !can {
+			w.closeConn(i, c)
+			return true
+		}
 	}
-	return c.stream.LookAt(tag, now)
+	return false
 }
 
 // overdue is why an exchange is given up now: the phase and the error; "": it is not.
@@ -64,7 +76,7 @@ func (w *worker) overdue(c *conn, tag uint32) (phase loadresult.Phase, err error
 	case !x.live:
 	case x.sent+w.timeoutOf(x.Request) <= w.now:
 		return loadresult.Timeout, failure.TimeoutOf(c.progressOf(tag))
-	case c.stream != nil && c.stream.IsSilent(tag):
+	case c.stream.IsSilent(tag):
 		return loadresult.Stream, failure.ErrStalled
 	}
 	return "", nil

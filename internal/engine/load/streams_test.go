@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/stream"
@@ -309,5 +311,118 @@ func TestStreamsThatTimeOut(t *testing.T) {
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) { p.Reply(s, []byte(eventHead+chunk("data: x\n\n"))) }})
 	if got := r.Total.Stream; got.Cut != 1 || got.CutMost != 19*s || r.Total.Failed != 1 {
 		t.Errorf("%+v, %d failed", got.StreamCounts, r.Total.Failed)
+	}
+}
+
+// Of a request that is redirected, first events run from its first sending, as its service time does.
+func TestStreamsBehindRedirects(t *testing.T) {
+	arrived := 0
+	p := redirectPlan(func(p *loadplan.Plan) { p.Requested, p.Stream.Format = 3, stream.SSE })
+	moved := redirecting(&arrived).Server
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+		if stepOf(b) < 2 {
+			moved(p, b)
+			return
+		}
+		p.Reply(30*ms, []byte(eventHead+chunk("data: x\n\n")+"0\r\n\r\n"))
+	}})
+	if got := r.Total.Stream; all(got.First, 3, 60*ms) != nil || all(got.Service, 3, 60*ms) != nil {
+		t.Error(all(got.First, 3, 60*ms), all(got.Service, 3, 60*ms))
+	}
+}
+
+// A server that refuses a request whose stream has begun did process it: it is not sent again.
+func TestRefusedStreamsThatHadBegun(t *testing.T) {
+	const data, endOfHeader, refused = 0, 4, 7
+	server := &h2Server{answer: func(c *h2Peer) {
+		c.reply(ms, frame(h2Headers, endOfHeader, c.id, 0x88), frame(data, 0, c.id, []byte("data: x\n\n")...),
+			frame(h2Reset, 0, c.id, word(refused)...))
+	}}
+	r := simulate(t, h2Plan(func(p *loadplan.Plan) { p.Requested, p.Stream.Format = 20, stream.SSE }), server.sim())
+	if got := r.Total.Stream; server.requests != 20 || r.Total.Failed != 20 || r.Retried != 0 || got.First.Count != 20 ||
+		r.FirstByte.Count != 20 {
+		t.Errorf("%d arrived, %d failed, %d retried, %d first events", server.requests, r.Total.Failed, r.Retried, got.First.Count)
+	}
+}
+
+// What was wrong with a stream stays, while its step waits for the message that it lent and another
+// has its place on the connection.
+func TestBrokenStreamOfALentStep(t *testing.T) {
+	x := &uploading{body: make([]byte, 200<<10), next: func(*scenario.Response) {}}
+	p := scenarioPlan(x, 1, func(p *loadplan.Plan) {
+		p.Requests[0].Method, p.Requests[0].Body = "POST", []byte{}
+		p.Requests[0].Holes = []proto.Hole{{In: proto.InBody}}
+		p.Users, p.Requested, p.Duration, p.Stream.Format = 2, 2, 0, stream.OpenAI
+	})
+	r := simulate(t, p, &slowSends{takes: 10 * ms, Sim: &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+		for range bytes.Count(b, []byte("POST ")) {
+			p.Reply(ms, []byte(eventHead+chunk("data: {\n\n")+"0\r\n\r\n"))
+		}
+	}}})
+	if f := r.Failures; len(f) != 1 || f[0].Kind != "malformed" || f[0].Count != 2 || f[0].Detail != "an event was not the JSON that it must be: {" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Streams whose steps were not judged when the run ended had their first events.
+func TestStreamsThatAreNotJudged(t *testing.T) {
+	sim := &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		p.Reply(10*ms, []byte(eventHead+chunk("data: x\n\n")+"0\r\n\r\n"))
+	}}
+	does := thinking(0)
+	does.check = func(int, *scenario.Response) { sim.RestUntil(sim.Now() + 600*ms) }
+	r := simulate(t, scenarioPlan(does, 1, func(p *loadplan.Plan) {
+		p.Stream.Format, p.Connections, p.Duration, p.Drain = stream.SSE, 50, loadplan.Seconds(2*s), loadplan.Seconds(s)
+	}), sim)
+	if len(r.Unanswered) != 1 || r.Unfinished < 40 || r.Unanswered[0].Eventful != r.Unfinished {
+		t.Errorf("%d unfinished, %+v", r.Unfinished, r.Unanswered)
+	}
+}
+
+// Users who leave a stream end it: behind so many events, with those that came with the last, or so
+// long behind the first. It is complete, and HTTP/1.1 needs another connection.
+func TestStreamsThatUsersLeave(t *testing.T) {
+	l := law{100 * ms, 20 * ms, 1000, 2}
+	for _, c := range []struct {
+		take          string
+		events, took  int64
+		taken, opened int64
+	}{
+		{"5", 6, 140 * ms, 10, 10}, {"90ms", 10, 190 * ms, 10, 10}, {"1", 2, 100 * ms, 10, 10}, {"1001", 1000, l.took(), 0, 1},
+	} {
+		p := streamPlan(func(p *loadplan.Plan) { p.Requested, p.Duration, p.Stream.Take = 10, 0, c.take })
+		r := simulate(t, p, l.streams())
+		got := r.Total.Stream
+		if r.Total.Completed != 10 || len(r.Failures) > 0 || got.Taken != c.taken || r.Opened != c.opened || got.Cut != 0 || r.Unfinished != 0 {
+			t.Errorf("%s: %d completed, %d opened, %+v", c.take, r.Total.Completed, r.Opened, got.StreamCounts)
+		}
+		if err := all(got.Events, 10, c.events); err != nil {
+			t.Errorf("%s: events: %v", c.take, err)
+		}
+		if err := all(r.Total.Latency, 10, c.took); err != nil {
+			t.Errorf("%s: latency: %v", c.take, err)
+		}
+	}
+}
+
+// HTTP/2 cancels a stream that its user leaves, and the connection goes on. No token is missed.
+func TestStreamsThatUsersLeaveOverHTTP2(t *testing.T) {
+	const data, endOfHeader = 0, 4
+	for take, took := range map[string]int64{"3": 4 * ms, "2500us": 4500 * us} {
+		server := &h2Server{answer: func(c *h2Peer) {
+			c.Reply(ms, frame(h2Headers, endOfHeader, c.id, 0x88))
+			for i := range int64(3) {
+				c.Reply((2+i)*ms, frame(data, 0, c.id, []byte("data: {\"choices\":[{\"text\":\"a\"}]}\n\n")...))
+			}
+		}}
+		r := simulate(t, h2Plan(func(p *loadplan.Plan) {
+			p.Requested, p.Streams, p.Stream.Format, p.Stream.Take = 40, 4, stream.OpenAI, take
+		}), server.sim())
+		got := r.Total.Stream
+		if r.Total.Completed != 40 || got.Taken != 40 || got.Untold != 0 || r.Opened != 1 || server.canceled != 40 ||
+			len(r.Failures) > 0 || all(got.Events, 40, 3) != nil || all(r.Total.Latency, 40, took) != nil {
+			t.Errorf("%s: %d completed, %d opened, %d canceled, %+v, %+v; %v, %v", take, r.Total.Completed, r.Opened, server.canceled,
+				r.Failures, got.StreamCounts, all(got.Events, 40, 3), all(r.Total.Latency, 40, took))
+		}
 	}
 }

@@ -39,7 +39,7 @@ func (w *worker) endConnRequests(c *conn) {
 			continue
 		}
 		p := c.progressOf(uint32(tag))
-		c.endStream(x, uint32(tag), "")
+		x.eventful = c.stream.Lose(uint32(tag), "")
 		w.countUnanswered(x, p != nil)
 		if p != nil && x.Counted {
 			p.Count, p.AtEnd = 1, true

@@ -1,7 +1,9 @@
 package loadplan
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +16,27 @@ import (
 type Stream struct {
 	stream.Spec
 	Stall Seconds `json:"stall_s,omitempty"` // silence behind the first event, at most; 0: any
+	// Take is when a user leaves a stream: behind so many counted events, as 100, or so long behind
+	// the first, as 30s; "": at its end.
+	Take string `json:"take,omitempty"`
+}
+
+// mostTaken is how many events Take has at most.
+const mostTaken = 1 << 30
+
+// Taken is Take: so many events, or so long. Both 0: all.
+func (s *Stream) Taken() (events int64, reads time.Duration, err error) {
+	if s.Take == "" {
+		return 0, 0, nil
+	}
+	events, err = strconv.ParseInt(s.Take, 10, 64)
+	if err == nil && events > 0 && events <= mostTaken {
+		return events, 0, nil
+	}
+	if reads, err = time.ParseDuration(s.Take); err == nil && reads > 0 && reads <= MaxTime {
+		return 0, reads, nil
+	}
+	return 0, 0, fmt.Errorf("%q is neither a number of events, as 100, nor a time, as 30s", s.Take)
 }
 
 // Defaults of a plan whose answers are streams.
@@ -46,14 +69,16 @@ func (p *Plan) checkStream(flaw func(bool, string, string, ...any)) {
 	p.checkGoodput(flaw)
 	s := &p.Stream
 	if !s.IsSet() {
-		flaw(s.Tokens+s.End+s.Error != "" || len(s.Count) > 0 || s.Stall != 0,
-			"Count, Tokens, End, Error, Stall",
+		flaw(s.Tokens+s.End+s.Error+s.Take != "" || len(s.Count) > 0 || s.Stall != 0,
+			"Count, Tokens, End, Error, Stall, Take",
 			"say how a stream is read; give {Format}")
 		return
 	}
 	s.Check(func(field string, err error) { flaw(true, field, "%v", err) })
 	flaw(s.Stall < 0 || time.Duration(s.Stall) > MaxTime, "Stall",
 		"%v is not within 0s to %v", s.Stall, MaxTime)
+	_, _, err := s.Taken()
+	flaw(err != nil, "Take", "%v", err)
 	flaw(p.Pipeline > 1, "Pipeline", "a stream ends before the next answer begins, so requests "+
 		"behind it wait; use more {Connections}")
 	flaw(p.Target.FastCGI, "Format", "FastCGI has no streams that are measured")

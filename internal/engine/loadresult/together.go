@@ -126,8 +126,8 @@ func (t *Together) show(index int) {
 // keep keeps an interval without its distributions, which would take 40 MB for an hour, and without
 // what the generators tell at their end.
 func (t *Together) keep(iv Interval) {
-	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
-	iv.IterationTime, iv.Checks, iv.Failures, iv.Stream = metric.Sparse{}, nil, nil, nil
+	iv = iv.Kept()
+	iv.Failures = nil
 	t.seconds = append(t.seconds, iv)
 }
 
@@ -203,6 +203,35 @@ func (t *Together) Join(last []*Result) (*Result, error) {
 	return Join(last, t.seconds)
 }
 
+// IntervalOf is what a generator's counters have of an interval.
+func IntervalOf(s *metric.Counters) Interval {
+	iv := Interval{
+		Index: s.Interval, From: time.Duration(s.From), To: time.Duration(s.To),
+		Sent: s.Sent, Completed: s.Completed, Failed: s.Failed, InFlight: s.InFlight,
+		Received: s.Received, Written: s.Written, Status: s.ByStatus(),
+		Iterations: s.Iterations, IterationsFailed: s.IterationsFailed,
+		Latency: s.Latency.ToSparse(), Service: s.Service.ToSparse(), Checks: slices.Clone(s.Checks),
+	}
+	iv.EarlyCounts, iv.GoodCounts, iv.Bodies = s.EarlyCounts, s.GoodCounts, s.Bodies
+	iv.ErrorLatency, iv.Stream = s.ErrorLatency.ToSparse(), s.Stream.ToSparse()
+	if s.Stream != nil {
+		iv.Events = s.Stream.Received
+	}
+	if s.IterationTime != nil {
+		iv.IterationTime = s.IterationTime.ToSparse()
+	}
+	iv.Measure()
+	return iv
+}
+
+// Kept is an interval without its distributions, which would take 40 MB for an hour (see
+// metric.Sparse).
+func (iv Interval) Kept() Interval {
+	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
+	iv.IterationTime, iv.Checks, iv.Stream = metric.Sparse{}, nil, nil
+	return iv
+}
+
 // memorySize is roughly how many bytes of memory an interval takes.
 func (iv *Interval) memorySize() int {
 	const each = 128 // bytes of each entry of a map or slice, roughly
@@ -244,7 +273,7 @@ func Sum(parts []Interval) Interval {
 		sum.Service = service.ToSparse()
 	}
 	sum.ErrorLatency, sum.IterationTime = errors.ToSparse(), iterations.ToSparse()
-	sum.MeasureFrom(sum.Latency)
+	sum.Measure()
 	return sum
 }
 
@@ -256,20 +285,16 @@ func (iv *Interval) Served() metric.Sparse {
 	return iv.Service
 }
 
-// MeasureFrom sets what an interval shows of its latencies: mean, percentiles, maximum and Heat.
-func (iv *Interval) MeasureFrom(latency metric.Sparse) {
+// Measure sets what an interval shows of its latencies: mean, percentiles, maximum and Heat.
+func (iv *Interval) Measure() {
 	iv.Mean, iv.P50, iv.P99, iv.Max, iv.Heat = 0, 0, 0, 0, nil
-	if latency.Count == 0 {
+	if iv.Latency.Count == 0 {
 		return
 	}
-	iv.Mean, iv.Max = time.Duration(latency.Mean()), time.Duration(latency.Max)
-	iv.P50, iv.P99 = time.Duration(latency.Quantile(0.5)), time.Duration(latency.Quantile(0.99))
-	iv.Heat = latency.ToHeat()
+	iv.Mean, iv.Max = time.Duration(iv.Latency.Mean()), time.Duration(iv.Latency.Max)
+	iv.P50, iv.P99 = time.Duration(iv.Latency.Quantile(0.5)), time.Duration(iv.Latency.Quantile(0.99))
+	iv.Heat = iv.Latency.ToHeat()
 }
-
-// Measure sets what an interval shows of its latencies from Latency, for one that came from another
-// process.
-func (iv *Interval) Measure() { iv.MeasureFrom(iv.Latency) }
 
 // Add adds the counts of another interval. It does not merge distributions: see Sum.
 func (iv *Interval) Add(part Interval) {

@@ -27,6 +27,7 @@ type StreamCounts struct {
 	KeepAlives int64 `json:"keepalives"` // comments, and events without data
 	Told       int64 `json:"tokens"`     // tokens that the server has told of
 	Untold     int64 `json:"untold"`     // complete streams of which it has told none
+	Taken      int64 `json:"taken"`      // streams that their users have left
 
 	Received       int64 `json:"received"`        // counted events of any stream, in the window
 	ReceivedTokens int64 `json:"received_tokens"` // tokens of streams that ended in the window
@@ -74,6 +75,7 @@ func (c *StreamCounts) AddCounts(from *StreamCounts) {
 	c.KeepAlives += from.KeepAlives
 	c.Told += from.Told
 	c.Untold += from.Untold
+	c.Taken += from.Taken
 	c.Received += from.Received
 	c.ReceivedTokens += from.ReceivedTokens
 	c.Stalled += from.Stalled
@@ -165,7 +167,7 @@ func (s *StreamsSparse) Check(most int64) error {
 		return nil
 	}
 	counts := append([]int64{s.All, s.Counted, s.Arrivals, s.KeepAlives, s.Told, s.Untold,
-		s.Received, s.ReceivedTokens, s.Stalled, s.Bunched, s.Eventful, s.Cut}, s.Cuts[:]...)
+		s.Taken, s.Received, s.ReceivedTokens, s.Stalled, s.Bunched, s.Eventful, s.Cut}, s.Cuts[:]...)
 	if slices.Min(counts) < 0 || slices.Max(counts) > most || s.CutMost < 0 {
 		return fmt.Errorf("%d events of streams", slices.Max(counts))
 	}

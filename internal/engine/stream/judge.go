@@ -16,12 +16,18 @@ type judge struct {
 	fails  int           // likewise
 	ends   int           // likewise
 	end    []byte        // the text, or the value at the path, that ends a stream; nil: any
+	marks  []byte        // the text that ends streams of this format, if another thing ends these
 	last   bool          // a stream must end with something
 }
 
 // newJudge makes the judge of a Spec whose preset is filled in.
 func newJudge(s Spec) (judge, error) {
 	j := judge{counts: len(s.Count), tokens: -1, fails: -1, ends: -1, last: s.End != ""}
+	if own := (&Spec{End: presets[s.Format].End}); own.End != s.End {
+		if _, _, isPath := own.endPath(); !isPath {
+			j.marks = []byte(own.End)
+		}
+	}
 	paths := append([]string{}, s.Count...)
 	add := func(path string) (place int) {
 		paths = append(paths, path)
@@ -68,6 +74,8 @@ func (j *judge) event(s *State, data []byte, n *Count) {
 	case j.last && j.ends < 0 && bytes.Equal(bytes.TrimSpace(data), j.end):
 		s.Ended = true
 		return
+	case len(j.marks) > 0 && bytes.Equal(bytes.TrimSpace(data), j.marks):
+		return // no JSON, and not the end that is asked for
 	case j.paths == nil:
 		n.Counted++
 		return

@@ -9,6 +9,7 @@
 package stream
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -182,6 +183,11 @@ type Broken struct {
 func (s *State) Broken(contentType []byte) *Broken {
 	s.broken = Broken{s.Fault, s.detail, contentType}
 	return &s.broken
+}
+
+// Clone is an error that is what b is now, and stays so.
+func (b *Broken) Clone() *Broken {
+	return &Broken{b.Fault, bytes.Clone(b.shows), bytes.Clone(b.kind)}
 }
 
 // Error says what is wrong, with what the server sent.

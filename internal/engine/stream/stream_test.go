@@ -85,6 +85,9 @@ var bodies = []struct {
 	{"chat", Spec{Format: OpenAI}, chat, `2 of 5, 1 kept alive, "" "", tokens 7`},
 	{"chat without end", Spec{Format: OpenAI}, strings.TrimSuffix(chat, "data: [DONE]\n\n"), `2 of 4, 1 kept alive, "no-end" "", tokens 7`},
 	{"chat fails", Spec{Format: OpenAI}, "data: {\"error\":{\"message\":\"dead\"}}\n\ndata: [DONE]\n\n", `0 of 2, 0 kept alive, "error-event" "{\"message\":\"dead\"}", tokens -1`},
+	{"chat with another end", Spec{Format: OpenAI, End: "$.choices[*].finish_reason"}, chat, `2 of 5, 1 kept alive, "" "", tokens 7`},
+	{"chat without another end", Spec{Format: OpenAI, End: "bye"}, chat, `2 of 5, 1 kept alive, "no-end" "", tokens 7`},
+	{"messages with another end", Spec{Format: Anthropic, End: "[DONE]"}, "data: {\"delta\":{\"text\":\"a\"}}\n\ndata: {\"type\":\"message_stop\"}\n\ndata: [DONE]\n\n", `1 of 3, 0 kept alive, "" "", tokens -1`},
 	{"messages", Spec{Format: Anthropic}, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"output_tokens\":1}}}\n\n" +
 		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n" +
 		"event: ping\ndata: {\"type\":\"ping\"}\n\nevent: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":15}}\n\n" +

@@ -10,11 +10,14 @@
 package streams
 
 import (
+	"cmp"
+	"math"
 	"math/bits"
 
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/goodput"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/stream"
@@ -26,7 +29,9 @@ type Watch struct {
 	now      *int64
 	window   *flow.Window
 	reader   *stream.Reader
-	stall    int64 // ns of silence behind the first event, at most
+	stall    int64 // ns of silence behind the first event, at most; flow.NotYet: any
+	take     int64 // a user leaves behind so many counted events,
+	reads    int64 // or so many ns behind the first; flow.NotYet: never
 
 	turn   int64 // when the worker's present turn began
 	unread int64 // since when bytes that are handled now may have lain unread
@@ -40,7 +45,18 @@ func New(p *loadplan.Plan, connections int, now *int64, window *flow.Window) (*W
 		return nil, nil
 	}
 	reader, err := stream.NewReader(p.Stream.Spec, max(p.Connections, connections)*p.Depth())
-	return &Watch{now: now, window: window, reader: reader, stall: int64(p.Stream.Stall)}, err
+	if err != nil {
+		return nil, err
+	}
+	w := &Watch{now: now, window: window, reader: reader, stall: flow.NotYet, reads: flow.NotYet}
+	if p.Stream.Stall > 0 {
+		w.stall = int64(p.Stream.Stall)
+	}
+	events, reads, err := p.Stream.Taken()
+	if w.take = cmp.Or(events, math.MaxInt64); reads > 0 {
+		w.reads = int64(reads)
+	}
+	return w, err
 }
 
 // BeginTurn notes that a turn of the worker begins, before which the ring was idle for so many ns
@@ -53,12 +69,14 @@ func (w *Watch) BeginTurn(idle int64) {
 	w.idle = idle
 }
 
-// A Conn is the sink of a connection whose answers are streams.
+// A Conn is the sink of a connection whose answers are streams. A nil one has none.
 type Conn struct {
 	watch *Watch
 	inner proto.Sink // that is given what it wants; nil: there is none
 	want  proto.Want // of inner
 	of    []one      // by tag
+
+	leaving bool // a user has had as many events as are taken
 }
 
 // one is a stream in flight.
@@ -72,6 +90,7 @@ type one struct {
 	kind        []byte
 	counted     bool // it was due in the window
 	ignored     bool // the answer is none, by its status
+	left        bool // its user has left it
 }
 
 // NewConn makes the sink of a connection whose answers inner is given as far as they are wanted; a
@@ -87,7 +106,7 @@ func (c *Conn) Begin(tag uint32, due, sent int64, counted bool) {
 	}
 	s := &c.of[tag]
 	s.State.Begin()
-	s.due, s.sent, s.counted, s.ignored = due, sent, counted, false
+	s.due, s.sent, s.counted, s.ignored, s.left = due, sent, counted, false, false
 	s.first, s.last, s.longest, s.got, s.events, s.kind = 0, 0, 0, 0, 0, s.kind[:0]
 }
 
@@ -124,6 +143,7 @@ func (c *Conn) Body(tag uint32, b []byte) {
 	s.got += int64(len(b))
 	if s.Fault != stream.Compressed && !s.ignored {
 		c.watch.count(s, c.watch.reader.Read(&s.State, b))
+		c.leaving = c.leaving || s.events >= c.watch.take
 	}
 }
 
@@ -188,7 +208,7 @@ func (w *Watch) recordGap(ns int64) {
 func (c *Conn) Ignore(tag uint32) { c.of[tag].ignored = true }
 
 // HasEvents reports whether the stream of exchange tag has had a counted event.
-func (c *Conn) HasEvents(tag uint32) bool { return c.of[tag].first != 0 }
+func (c *Conn) HasEvents(tag uint32) bool { return c != nil && c.of[tag].first != 0 }
 
 // End ends the stream of exchange tag, whose answer is complete and of the right status, if right.
 // It returns why it is an error, a *stream.Broken; nil: it is none.
@@ -233,9 +253,13 @@ func (s *one) tokenTime() int64 {
 
 // countWhole counts a stream that was right.
 func (w *Watch) countWhole(s *one) {
-	w.Counters.Events.Record(s.events)
+	if w.Counters.Events.Record(s.events); s.left {
+		w.Counters.Taken++
+	}
 	if s.Tokens < 0 {
-		w.Counters.Untold++
+		if !s.left {
+			w.Counters.Untold++
+		}
 		return
 	}
 	w.Counters.Told += s.Tokens
@@ -245,38 +269,83 @@ func (w *Watch) countWhole(s *one) {
 	}
 }
 
-// LookAt is when the stream of exchange tag may have been silent for too long. Before its first
-// event that is looked for again and again, so that events need no timer. flow.NotYet: never.
+// LookAt is when the stream of exchange tag may have been silent for too long, or its user leaves.
+// Before its first event that is looked for again and again, so that events need no timer.
+// flow.NotYet: never.
 func (c *Conn) LookAt(tag uint32, now int64) int64 {
-	if c.watch.stall == 0 {
+	if c == nil {
 		return flow.NotYet
 	}
-	if s := &c.of[tag]; s.first != 0 {
-		return s.last + c.watch.stall
+	return c.lookAt(tag, now)
+}
+
+func (c *Conn) lookAt(tag uint32, now int64) int64 {
+	s, w := &c.of[tag], c.watch
+	if s.first == 0 {
+		return after(now, min(w.stall, w.reads))
 	}
-	return now + c.watch.stall
+	return min(after(s.last, w.stall), after(s.first, w.reads))
+}
+
+// after is an instant so many ns later; flow.NotYet: never.
+func after(at, ns int64) int64 {
+	if ns == flow.NotYet {
+		return flow.NotYet
+	}
+	return at + ns
+}
+
+// AreLeaving reports, once, whether users may have had as many events as are taken.
+func (c *Conn) AreLeaving() (may bool) {
+	if c != nil {
+		may, c.leaving = c.leaving, false
+	}
+	return may
+}
+
+// Leaves reports whether the user of exchange tag's stream leaves now. Then the stream is over, as
+// if its end had come, and had so many bytes of body.
+func (c *Conn) Leaves(tag uint32) (body int64, is bool) {
+	s, w := &c.of[tag], c.watch
+	s.left = s.first != 0 && (s.events >= w.take || *w.now-s.first >= w.reads)
+	s.Ended = s.Ended || s.left
+	return s.got, s.left
 }
 
 // IsSilent reports whether the stream of exchange tag has been silent for too long.
 func (c *Conn) IsSilent(tag uint32) bool {
-	s := &c.of[tag]
-	return c.watch.stall > 0 && s.first != 0 && *c.watch.now-s.last >= c.watch.stall
-}
-
-// Stall ends a stream that is given up because it was silent: the silence is a gap.
-func (c *Conn) Stall(tag uint32) {
-	if s := &c.of[tag]; s.counted {
-		c.watch.Counters.Stalled++
-		c.watch.recordGap(*c.watch.now - s.last)
+	if c == nil {
+		return false
 	}
+	s := &c.of[tag]
+	return s.first != 0 && *c.watch.now-s.last >= c.watch.stall
 }
 
-// Cut ends a stream that was not over when the run was, or when its timeout had passed.
-func (c *Conn) Cut(tag uint32) {
-	if s := &c.of[tag]; s.counted && s.first != 0 {
-		to, silent := c.watch.Counters, *c.watch.now-s.last
+// Lose ends a stream that failed in a phase, or that the run's end cut: "". It reports whether it
+// has had a counted event.
+func (c *Conn) Lose(tag uint32, phase loadresult.Phase) (eventful bool) {
+	if c == nil {
+		return false
+	}
+	s, to := &c.of[tag], c.watch.Counters
+	silent := *c.watch.now - s.last
+	switch eventful = s.first != 0; {
+	case !s.counted || !eventful:
+	case phase == loadresult.Stream: // it stalled, and the silence is a gap
+		to.Stalled++
+		c.watch.recordGap(silent)
+	case phase == "" || phase == loadresult.Timeout:
 		to.Cut++
 		to.Cuts[max(bits.Len64(uint64(silent))-1, 0)]++
 		to.CutMost = max(to.CutMost, silent)
 	}
+	return eventful
+}
+
+// Keep is a reason of End that stays when another exchange has its tag.
+func Keep(reason error) error {
+	if b, is := reason.(*stream.Broken); is {
+		return b.Clone()
+	}
+	return reason
 }

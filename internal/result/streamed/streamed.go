@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/scripted"
@@ -18,11 +19,12 @@ type Stream struct {
 	Events     int64  `json:"events"` // with data
 	Counted    int64  `json:"counted"`
 	Arrivals   int64  `json:"arrivals"`
-	KeepAlives int64  `json:"keepalives"` // comments, and events without data
-	Tokens     int64  `json:"tokens"`     // by the server's own count
-	Untold     int64  `json:"untold"`     // complete streams without such a count
-	Stalled    int64  `json:"stalled"`    // given up because of a silence
-	Bunched    int64  `json:"bunched"`    // gaps of 38 to 46 ms
+	KeepAlives int64  `json:"keepalives"`      // comments, and events without data
+	Tokens     int64  `json:"tokens"`          // by the server's own count
+	Untold     int64  `json:"untold"`          // complete streams without such a count
+	Taken      int64  `json:"taken,omitempty"` // streams that their users left, as the plan says
+	Stalled    int64  `json:"stalled"`         // given up because of a silence
+	Bunched    int64  `json:"bunched"`         // gaps of 38 to 46 ms
 	Rate       Rate   `json:"rate"`
 
 	First   *durations.Distribution `json:"first_event,omitempty"` // from due to the first arrival
@@ -89,7 +91,7 @@ func From(format string, s *metric.Streams, measured time.Duration) (out *Stream
 		return float64(n) / measured.Seconds()
 	}
 	out = &Stream{Format: format, Events: s.All, Counted: s.Counted, Arrivals: s.Arrivals,
-		KeepAlives: s.KeepAlives, Tokens: s.Told, Untold: s.Untold, Stalled: s.Stalled,
+		KeepAlives: s.KeepAlives, Tokens: s.Told, Untold: s.Untold, Taken: s.Taken, Stalled: s.Stalled,
 		Bunched: s.Bunched,
 		Rate:    Rate{Events: perSecond(s.Received), Tokens: perSecond(s.ReceivedTokens)},
 		Each:    PerStream{numbers(s.Events), numbers(s.Tokens)}}
@@ -134,6 +136,38 @@ func (s *Stream) GapAtLeast() *durations.Distribution {
 	return s.Gap.WithUnanswered(s.Cut.Bounds...)
 }
 
+// leastKnown is what a time of which nothing is known is above, in µs.
+const leastKnown = 1e-3
+
+// TokenAtLeast is Token with the streams that had begun, and stalled or were cut. A server tells
+// tokens at the end, so nothing is known of their token time, not even a lower bound: an objective
+// that they could decide is undecided. A stream that never began is in First alone, and one that
+// failed in another way is an error alone, as for latency.
+func (s *Stream) TokenAtLeast() *durations.Distribution {
+	n := s.Stalled + s.cut()
+	if s.Token == nil || n == 0 {
+		return s.Token
+	}
+	return s.Token.WithUnanswered(durations.Bound{US: leastKnown, Count: n})
+}
+
+// cut is how many streams were cut.
+func (s *Stream) cut() int64 {
+	if s.Cut == nil {
+		return 0
+	}
+	return s.Cut.Count
+}
+
+// NoteUnended says how many streams had begun and did not end; "" if all did.
+func (s *Stream) NoteUnended() string {
+	if s.Stalled+s.cut() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s had begun and did not end: %d were cut, %d stalled",
+		digits.Plural(s.Stalled+s.cut(), "stream"), s.cut(), s.Stalled)
+}
+
 // Gathered is the share, 0 to 1, of counted events that came together with another.
 func (s *Stream) Gathered() float64 {
 	c := metric.StreamCounts{Counted: s.Counted, Arrivals: s.Arrivals}
@@ -146,8 +180,8 @@ func (s *Stream) Check() error {
 		return nil
 	}
 	var all []error
-	if min(s.Events, s.Counted, s.Arrivals, s.KeepAlives, s.Tokens, s.Untold, s.Stalled) < 0 ||
-		s.Arrivals > s.Counted {
+	if min(s.Events, s.Counted, s.Arrivals, s.KeepAlives, s.Tokens, s.Untold, s.Taken,
+		s.Stalled) < 0 || s.Arrivals > s.Counted {
 		all = append(all, fmt.Errorf("stream: %d events in %d arrivals", s.Counted, s.Arrivals))
 	}
 	for name, d := range map[string]*durations.Distribution{"stream.first_event": s.First,

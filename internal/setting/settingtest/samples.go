@@ -58,6 +58,7 @@ var Samples = map[string]Sample{
 	"stream-end":    {Good: "[DONE]", Wrong: "$[", With: []string{"--stream=sse"}},
 	"stream-error":  {Good: "$.a", Wrong: "$[?@.a]", With: []string{"--stream=sse"}},
 	"goodput":       {Good: "latency<500ms", Wrong: "p99<1s"},
+	"stream-take":   {Good: "7", Wrong: "x", With: []string{"--stream=sse"}},
 	"stall":         {Good: "7s", Wrong: "x", With: []string{"--stream=sse"}},
 
 	"reconnect":    {Good: "100", Wrong: "x"},

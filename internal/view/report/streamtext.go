@@ -74,6 +74,9 @@ func eventsText(s *streamed.Stream) string {
 		text += fmt.Sprintf("; %s of %s with data are counted", format.Count(s.Counted),
 			format.Count(s.Events))
 	}
+	if s.Taken > 0 {
+		text += fmt.Sprintf("; users left %s", format.Plural(s.Taken, "stream"))
+	}
 	return text
 }
 
