@@ -132,9 +132,9 @@ func TestJudge(t *testing.T) {
 		{"Little, one unanswered explains a tenth", func(r *Result) {
 			r.Generator.Little, r.Requests.Unfinished = set(0.5), 1
 		}, ClientBound, "50 % of the time, by rate × mean latency: the rest went to requests that were never answered, to"},
-		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections had no answer at the end of the run, from 5.69 s on"},
+		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections had no answer at the end of the run, from 5.69 s of the window on"},
 		{"silent for some", silentFor(1.72, func(r *Result) { r.Requests.Unfinished, r.Window.UnavailableFromS = 4, set(5.69) }), Suspect,
-			"4 of 10 connections had no answer at the end of the run, from 5.69 s on"},
+			"4 of 10 connections had no answer at the end of the run, from 5.69 s of the window on"},
 		{"held", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS, r.Requests.Held = 3, set(0.0), 3
 			r.Errors = []Error{{Phase: "read", Kind: "reset", Detail: "connection reset by peer", Count: 1}}
@@ -148,7 +148,7 @@ func TestJudge(t *testing.T) {
 		}), Suspect, "all 10 connections had no answer at the end"},
 		{"silent, and all timed out", silentFor(4.3, func(r *Result) {
 			r.Errors = []Error{{Phase: "timeout", Kind: "timeout", Detail: "no answer in time", Count: 10}}
-		}), Suspect, "on average 4.3 of 10 connections had no server, from 5.69 s on: no answer in time"},
+		}), Suspect, "on average 4.3 of 10 connections had no server, from 5.69 s of the window on: no answer in time"},
 		{"GC", func(r *Result) { r.Generator.GCPauseMax = 1234.5 }, Suspect, "1.23 ms"},
 		{"GC small in latency", func(r *Result) {
 			r.Generator.GCPauseMax, r.Latency.P99 = 1234, 20_000
@@ -158,7 +158,7 @@ func TestJudge(t *testing.T) {
 		{"no server", func(r *Result) {
 			r.Window.OutageS, r.Window.UnavailableS, r.Window.UnavailableFromS = 3.5, 3.52, set(4.01)
 			r.Errors = []Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 9}}
-		}, Suspect, "for 3.5 s of 10 s no connection could be opened, the longest time from 4.01 s on: connection refused"},
+		}, Suspect, "for 3.5 s of 10 s no connection could be opened, the longest time from 4.01 s of the window on: connection refused"},
 		{"no server for some", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.11, set(0.0)
 		}, Suspect, "on average 0.11 of 10 connections had no server, the longest time from the start on"},

@@ -40,9 +40,9 @@ func sentence(f fact.Fact) string {
 	case fact.RedirectsOnly:
 		return fmt.Sprintf("every response was a redirect (%s), and none was followed", numbers(a.Status))
 	case fact.DelayedAck:
-		return fmt.Sprintf("the median answer began after %s and ended after %s: so long do Nagle's "+
-			"algorithm and delayed acknowledgements (40 ms) hold up a server that writes an answer in "+
-			"pieces; have it write all at once, or set TCP_NODELAY", digits.Micros(a.FirstByteUS),
+		return fmt.Sprintf("the median answer began after %s and ended after %s: the second piece of "+
+			"an answer waits up to 40 ms for an acknowledgement (Nagle's algorithm, delayed ACK); "+
+			"have the server write an answer at once, or set TCP_NODELAY", digits.Micros(a.FirstByteUS),
 			digits.Micros(a.LastByteUS))
 	case fact.IterationsCut:
 		takes := ""
@@ -117,17 +117,17 @@ func quotaSentence(a fact.CPUQuota) string {
 
 // sinceSentence says since when nearly all requests failed.
 func sinceSentence(a fact.ErrorsSince) string {
-	since := digits.Micros(a.SinceS * 1e6)
+	since := fromOn(a.SinceS)
 	of := digits.Significant(a.Percent, 3) + " % of the"
 	switch {
 	case a.Status > 0 && a.Percent == 100:
-		return fmt.Sprintf("from %s on every answer was %d", since, a.Status)
+		return fmt.Sprintf("%s every answer was %d", since, a.Status)
 	case a.Status > 0:
-		return fmt.Sprintf("from %s on %s answers were %d", since, of, a.Status)
+		return fmt.Sprintf("%s %s answers were %d", since, of, a.Status)
 	case a.Percent == 100:
-		return fmt.Sprintf("from %s on every request failed", since)
+		return fmt.Sprintf("%s every request failed", since)
 	}
-	return fmt.Sprintf("from %s on %s requests failed", since, of)
+	return fmt.Sprintf("%s %s requests failed", since, of)
 }
 
 // unfinishedSentence says how far an answer came, and what would have ended it.
@@ -229,12 +229,12 @@ func lostAddress(of fact.Scope, a fact.AddressLost) string {
 	if a.SinceS == 0 {
 		since = "the start"
 	}
-	when := " from " + since + " on"
+	when := " " + fromOn(a.SinceS)
 	if a.BackS > 0 {
-		when = " from " + since + " until " + back
+		when = " from " + since + " until " + back + " of the window"
 	}
 	if a.BackS > 0 && a.Times > 1 {
-		when = fmt.Sprintf(" %d times between %s and %s", a.Times, since, back)
+		when = fmt.Sprintf(" %d times between %s and %s of the window", a.Times, since, back)
 	}
 	if len(of.Parts) > 0 {
 		when += " for part " + numbers(of.Parts) + " of the load"

@@ -25,16 +25,24 @@ func Gone(f fact.Fact) string {
 	switch a := f.Args.(type) {
 	case fact.AddressLost:
 		if a.IsServer() && len(f.Scope.Parts) == 0 {
-			return fmt.Sprintf("SERVER GONE from %s on (%s %s)", digits.Micros(a.SinceS*1e6),
+			return fmt.Sprintf("SERVER GONE %s (%s %s)", fromOn(a.SinceS),
 				f.Scope.Address, lostHow(a))
 		}
 	case fact.NoServer:
 		if a.Unanswered == a.Of && isTime(a.LostUS, toEnd(a)) && len(f.Scope.Parts) == 0 {
-			return fmt.Sprintf("SERVER SILENT from %s on (%s had no answer at the end)",
-				digits.Micros(a.SinceS*1e6), places(a.Of, a))
+			return fmt.Sprintf("SERVER SILENT %s (%s had no answer at the end)",
+				fromOn(a.SinceS), places(a.Of, a))
 		}
 	}
 	return ""
+}
+
+// fromOn is since when something is so: the zero is the window's begin, not that of the warm-up.
+func fromOn(s float64) string {
+	if s == 0 {
+		return "from the start on"
+	}
+	return "from " + digits.Micros(s*1e6) + " of the window on"
 }
 
 // allAtOnce is the share of a time without a server from which on two such times are taken for one:
@@ -55,17 +63,18 @@ func longest(a fact.NoServer) float64 { return cmp.Or(a.LongestUS, toEnd(a)) }
 // sinceText says from when to when there was no server, if that was one time, or else from when to
 // when the longest was.
 func sinceText(a fact.NoServer, isOne bool) string {
-	text := "from the start"
-	if a.SinceS > 0 {
-		text = "from " + digits.Micros(a.SinceS*1e6)
-	}
+	text := ""
 	if !isOne {
-		text = "the longest time " + text
+		text = "the longest time "
 	}
 	if longest(a) >= 0.99*toEnd(a) { // a window ends a little later for one generator than for others
-		return text + " on"
+		return text + fromOn(a.SinceS)
 	}
-	return text + " to " + digits.Micros(a.SinceS*1e6+longest(a))
+	since := "the start"
+	if a.SinceS > 0 {
+		since = digits.Micros(a.SinceS * 1e6)
+	}
+	return text + "from " + since + " to " + digits.Micros(a.SinceS*1e6+longest(a)) + " of the window"
 }
 
 // noServerSentence says how many connections had no server, and since when.

@@ -94,6 +94,9 @@ func briefRows(r *result.Result, s format.Style) (all []document.Row) {
 	if text := briefLatency(r); text != "" {
 		add("latency", text)
 	}
+	if d := r.ServiceApart(); d != nil && d.Count > 0 && stallText(r) != "" {
+		add("service", quantilesText(d, firstQuantiles...)+"; from sending, without the wait")
+	}
 	all = append(all, streamRows(r)...)
 	all = append(append(all, errorRows(r, s)...), scenarioRows(r)...)
 	if v := r.Server; v != nil && len(v.Processes) > 0 {
@@ -276,7 +279,23 @@ func briefLatency(r *result.Result) string {
 	if d == nil || d.Count == 0 {
 		return ""
 	}
-	return of + quantilesText(d, firstQuantiles...)
+	return of + quantilesText(d, firstQuantiles...) + overText(r, d)
+}
+
+// overText says whom a distribution's values that are only known to be higher are of.
+func overText(r *result.Result, d *result.Distribution) string {
+	if !d.IsOver(100) {
+		return ""
+	}
+	if r.Model != result.OpenLoop { // whose waits count as often as there would have been answers
+		return `; "over": connections that had no answer`
+	}
+	n := d.Over.Count
+	s := fmt.Sprintf(`; "over": %s without an answer`, format.Plural(n, "request"))
+	if w := r.Requests.Waiting; w != nil && *w > 0 && *w <= n {
+		s += fmt.Sprintf(", never sent: %s", format.Count(*w))
+	}
+	return s
 }
 
 // errorRows are the errors by kind, each with the beginning of its first answer.

@@ -48,8 +48,7 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 		return step("check that the server answers at this address without the proxy",
 			strings.Replace(ask, "curl -v", "curl -v --noproxy '*'", 1))
 	case r.Answers() == 0 && has[fact.AnswerUnfinished](r):
-		return step("see where the answer stops: if curl waits for more as well, the server does not "+
-			"end it", ask)
+		return step("ask once with curl: if it waits as well, the server does not end its answers", ask)
 	case isSilent(r), onlyTimeouts(r):
 		return again(waitLonger(r, &p, v))
 	case goneLead(r) != "", r.Answers() > 0 && wasGone(r):
@@ -80,8 +79,9 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 		return again("measure for longer: ten seconds")
 	case hasDoubt(r, result.NeverSent) && canBeLower(r):
 		p.Rate = lowerRate(r.Rate.Completed)
+		more := r.Shortage().Remedies()[0]
 		return again(fmt.Sprintf("lower the rate below the %s/s that were completed, or %s",
-			format.Digits3(r.Rate.Completed), v("connections", fact.Higher)))
+			format.Digits3(r.Rate.Completed), v(more.Setting, more.Value)))
 	case hasDoubt(r, result.Unserved) && r.Model == result.ClosedLoop && r.Connections.Served > 0:
 		p.Connections = int(r.Connections.Served)
 		return again(v("connections", fact.Lower) + ", or " + v("warmup", moreWarmup(r)))

@@ -278,6 +278,9 @@ func requestsText(q result.Requests) string {
 				format.Plural(o.Connections, "connection"))
 		}
 	}
+	if q.Held > 0 {
+		s += fmt.Sprintf("; %s sent before the window had no answer", format.Count(q.Held))
+	}
 	if q.Retried > 0 {
 		s += fmt.Sprintf("; %s retried after a close", format.Count(q.Retried))
 	}
@@ -368,6 +371,9 @@ func rateText(r *result.Result) string {
 	}
 	if r.Model == result.OpenLoop {
 		s += fmt.Sprintf(" of %s offered", format.Exact3(offeredRate(r)))
+	}
+	if r.Rate.Completed > 0 && (goneLead(r) != "" || wasGone(r)) {
+		s += ", averaged with the time without a server"
 	}
 	if span := r.Window.MeasuredS; r.Plan.Arrival == loadplan.Poisson && due != nil && span > 0 {
 		s += fmt.Sprintf(" on average, %s drawn", format.Digits3(float64(*due)/span))
