@@ -33,7 +33,10 @@ func (w *shownSteps) step(o session.Observation) {
 	w.noteSecrets(o)
 	var b strings.Builder
 	state := "ok"
-	if o.Failed {
+	switch {
+	case o.Again != "":
+		state = "again"
+	case o.Failed:
 		state = "FAILED"
 	}
 	said := fmt.Sprint(o.Response.Status)
@@ -45,6 +48,9 @@ func (w *shownSteps) step(o session.Observation) {
 	}
 	if o.Retry > 0 {
 		said += fmt.Sprintf(" (retry %d of at most %d)", o.Retry, o.Retries)
+	}
+	if o.Again != "" {
+		said += "; " + o.Again + " runs again, and then this"
 	}
 	fmt.Fprintf(&b, "%-6s %s: %s\n", state, o.Step, said)
 	if o.Refused != nil && o.Retry < o.Retries { // the last is told of as that of the iteration

@@ -32,6 +32,10 @@ type Iterations struct {
 	Due        *int64 `json:"due,omitempty"`     // open: in the window, Started + Waiting
 	Waiting    *int64 `json:"waiting,omitempty"` // open: of Due, never begun
 
+	// Again is how many answers to steps were no errors, although the scenario refused them: it sent
+	// something else, a login say, and then the step again.
+	Again int64 `json:"again,omitempty"`
+
 	StartedAfter *int64 `json:"started_after,omitempty"` // open: due in the window and begun after it
 
 	Waited []durations.Bound `json:"waited,omitempty"` // of Waiting, as in Requests
@@ -80,7 +84,7 @@ func (r *Result) setScenario(from *loadresult.Result) {
 		}
 	}
 	i := &Iterations{Users: t.Users, Started: t.Started, Completed: t.Completed, Failed: t.Failed,
-		Unfinished: t.Unfinished, Warmup: t.Warmup,
+		Unfinished: t.Unfinished, Warmup: t.Warmup, Again: t.Again,
 		Rate: IterationRate{Started: perSecond(t.Started-t.StartedAfter, from.Measured),
 			Completed: perSecond(t.Completed+early-t.CompletedAfter, from.Measured)}}
 	if from.Plan.Open() {
@@ -206,7 +210,9 @@ func checkScenario(r *Result) (all []error) {
 	wrong(r.Requests.Due != nil || r.Requests.Waiting != nil || r.Rate.Offered != nil,
 		"requests have what iterations have: due, waiting and offered")
 	wrong(slices.Min([]int64{int64(i.Users), i.Started, i.Completed, i.Failed, i.Unfinished, i.Warmup,
-		orZero(i.Waiting), orZero(i.StartedAfter)}) < 0, "iterations: a count is below 0")
+		i.Again, orZero(i.Waiting), orZero(i.StartedAfter)}) < 0, "iterations: a count is below 0")
+	wrong(i.Again > r.Requests.Completed, "iterations.again is %d, and %d requests completed", i.Again,
+		r.Requests.Completed)
 	err := durations.CheckBounds(i.Waited, orZero(i.Waiting))
 	wrong(err != nil, "iterations.waited: %v", err)
 	wrong(orZero(i.StartedAfter) > i.Started, "iterations: %d began after the window, of %d",

@@ -22,10 +22,11 @@ const (
 	longestSent   = 8190 // bytes of the line Cookie
 	mostCookies   = 150  // of a jar: curl sends no more
 	mostText      = 32 << 10
+	littleText    = 1 << 10 // of cookies that are gone
 )
 
-// A Jar has the cookies of one user in one iteration, in the order in which curl sends them: those
-// of longer paths first, then those of longer domains and names. Of others the older ones come
+// A Jar has the cookies of one user in one iteration, and those of it that stay for the next, in the
+// order in which curl sends them: those of longer paths first, then those of longer domains and names. Of others the older ones come
 // first, as in RFC 6265; some versions of curl turn that round. The run has
 // one origin, whose host all of them are for.
 type Jar struct {
@@ -33,7 +34,8 @@ type Jar struct {
 	text  []byte // of all
 	live  int    // bytes of text that cookies have; the rest is of cookies that are gone
 	made  int64
-	ofOne int // cookies that one response has set
+	ofOne int  // cookies that one response has set
+	stay  bool // what it sets stays
 }
 
 // A cookie is one that a response has set. Its text is name, value, domain and path.
@@ -45,6 +47,7 @@ type cookie struct {
 	secure                    bool
 	expires                   int64 // in s since the Unix epoch; 0: with the session
 	made                      int64 // after how many others
+	stays                     bool
 }
 
 // An Origin is what a jar has to know of the server.
@@ -60,11 +63,26 @@ func NewOrigin(scheme, host string) Origin {
 		host == "127.0.0.1" || host == "::1"}
 }
 
-// Reset forgets all cookies.
-func (j *Jar) Reset() { j.all, j.text, j.live = j.all[:0], j.text[:0], 0 }
+// Reset forgets all cookies but those that stay.
+func (j *Jar) Reset() {
+	end := 0
+	j.all = slices.DeleteFunc(j.all, func(k cookie) bool {
+		if k.stays {
+			end = max(end, k.at+k.size())
+		} else {
+			j.live -= k.size()
+		}
+		return !k.stays
+	})
+	j.text = j.text[:end]
+	if end > 2*j.live+littleText { // in each iteration a new value was set
+		j.compact(0)
+	}
+}
 
-// Begin says that what is set next is of another response.
-func (j *Jar) Begin() { j.ofOne = 0 }
+// Begin says that what is set next is of another response, and whether it stays. A cookie that stays
+// does so with each value that it is given later.
+func (j *Jar) Begin(stay bool) { j.ofOne, j.stay = 0, stay }
 
 // Set does what a Set-Cookie header of a response to a request of that path says. now is in s since
 // the Unix epoch.
@@ -88,9 +106,9 @@ func (j *Jar) Set(header []byte, from *Origin, requestPath []byte, now int64) {
 		k.wide = len(from.Host)
 	}
 	j.removeExpired(now)
-	k.made = j.made
+	k.made, k.stays = j.made, j.stay
 	if i := j.find(c.Name, domain, path); i >= 0 {
-		k.made = j.all[i].made
+		k.made, k.stays = j.all[i].made, j.stay || j.all[i].stays
 		j.remove(i)
 	}
 	size := k.size()
@@ -99,7 +117,9 @@ func (j *Jar) Set(header []byte, from *Origin, requestPath []byte, now int64) {
 		return
 	}
 	j.made++
-	j.compact(size)
+	if len(j.text)+size > 2*mostText {
+		j.compact(size)
+	}
 	k.at = len(j.text)
 	j.text = append(append(append(append(j.text, c.Name...), c.Value...), domain...), path...)
 	j.live += size
@@ -173,12 +193,8 @@ func (j *Jar) removeExpired(now int64) {
 	}
 }
 
-// compact makes room for so many bytes: it drops the text of cookies that are gone, once that is
-// most of what there is.
+// compact drops the text of cookies that are gone, and leaves room for so many bytes.
 func (j *Jar) compact(more int) {
-	if len(j.text)+more <= 2*mostText {
-		return
-	}
 	text := make([]byte, 0, j.live+more)
 	for i := range j.all {
 		k := &j.all[i]

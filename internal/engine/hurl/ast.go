@@ -9,7 +9,7 @@
 //	body.go        bodies: text, JSON, XML, GraphQL, multiline, bytes, files
 //	filter.go      the filters behind a query or in a capture: names and arguments
 //	json.go        JSON bodies, which may have holes
-//	note.go        comments that are notes to dyno: weights, thinking times
+//	note.go        comments that are notes to dyno: weights, thinking times, what stays
 //	option.go      the section [Options]
 //	parse.go       files, entries, sections; where reading begins
 //	predicate.go   what follows a query in an assert: ==, contains, isNumber
@@ -33,8 +33,9 @@ type Pos struct{ Line, Column int }
 // An Entry is a request and what its response has to be.
 type Entry struct {
 	Request
-	Response *Response // nil: anything
-	Delay    *Delay    // of "# dyno: delay 1s..3s" before the request; nil: not given
+	Response *Response   // nil: anything
+	Delay    *Delay      // of "# dyno: delay 1s..3s" before the request; nil: not given
+	Again    *Recurrence // of "# dyno: once" and the like; nil: it runs in each iteration
 }
 
 // A Request is the first half of an entry.

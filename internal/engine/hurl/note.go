@@ -2,6 +2,7 @@ package hurl
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,9 @@ import (
 //	# dyno: delay 1s..3s   before a request: a pause, drawn for each user from 1 s to 3 s
 //	# dyno: delay 500ms    a pause that is always the same
 //	# dyno: weight 3       before the first request: how often the file is run, beside others
+//	# dyno: once           the request is sent once per user
+//	# dyno: every 50m      it is sent again once its last success is so long ago
+//	# dyno: again on 401   it is sent again if a later request is answered so
 type note struct {
 	at   int // of the #
 	text string
@@ -22,6 +26,17 @@ type Delay struct {
 	Pos       Pos
 	Low, High time.Duration
 }
+
+// A Recurrence says when an entry runs again, in a user's later iterations or in this one.
+type Recurrence struct {
+	Pos   Pos           // of the first note that says so
+	Once  bool          // not again, once it has succeeded
+	Every time.Duration // again, once its last success is so long ago; 0: not given
+	On    []int         // again, if a later entry is answered with one of these statuses
+}
+
+// Stays reports whether an entry is left out of some iterations: what it captured stays for them.
+func (r *Recurrence) Stays() bool { return r != nil && (r.Once || r.Every > 0) }
 
 // MaxWeight is how large the weight of a file may be.
 const MaxWeight = 1_000_000
@@ -60,30 +75,38 @@ func (p *parser) applyNotes(f *File, e *Entry, from, method int) {
 			p.misplaced(n)
 			return
 		}
-		word, rest, _ := strings.Cut(n.text, " ")
-		rest = strings.TrimSpace(rest)
-		var problem string
-		switch {
-		case word == "delay" && e.Delay != nil, word == "weight" && f.Weight != 0:
-			problem = word + " is there twice"
-		case word == "delay":
-			e.Delay, problem = parseDelay(rest)
-			if e.Delay != nil {
-				e.Delay.Pos = p.pos(n.at)
-			}
-		case word == "weight" && len(f.Entries) > 0:
-			problem = "weight stands before the first request: it is the whole file's"
-		case word == "weight":
-			f.Weight, problem = parseWeight(rest)
-		default:
-			problem = fmt.Sprintf("%.40q is unknown: write # dyno: delay 1s..3s, or # dyno: "+
-				"weight 3", n.text)
-		}
-		if problem != "" {
+		if problem := p.applyNote(f, e, n); problem != "" {
 			p.fail(n.at, "%s", problem)
 			return
 		}
 	}
+}
+
+// applyNote does what a note before e says.
+func (p *parser) applyNote(f *File, e *Entry, n note) (problem string) {
+	word, rest, _ := strings.Cut(n.text, " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case word == "delay" && e.Delay != nil, word == "weight" && f.Weight != 0:
+		return word + " is there twice"
+	case word == "delay":
+		if e.Delay, problem = parseDelay(rest); e.Delay != nil {
+			e.Delay.Pos = p.pos(n.at)
+		}
+		return problem
+	case word == "weight" && len(f.Entries) > 0:
+		return "weight stands before the first request: it is the whole file's"
+	case word == "weight":
+		f.Weight, problem = parseWeight(rest)
+		return problem
+	case word == "once" || word == "every" || word == "again":
+		if e.Again == nil {
+			e.Again = &Recurrence{Pos: p.pos(n.at)}
+		}
+		return e.Again.add(word, rest)
+	}
+	return fmt.Sprintf("%.40q is unknown: write # dyno: delay 1s..3s, weight 3, once, every 50m, or "+
+		"again on 401", n.text)
 }
 
 // refuseNotes refuses the notes that are before no request.
@@ -115,6 +138,40 @@ func parseDelay(s string) (d *Delay, problem string) {
 			"at most %v", s, maxDelay)
 	}
 	return d, ""
+}
+
+// add adds what a note says.
+func (r *Recurrence) add(word, rest string) (problem string) {
+	switch {
+	case word == "again":
+		return r.addStatus(rest)
+	case r.Stays():
+		return "once or every is there already: write one of them"
+	case word == "once" && rest != "":
+		return fmt.Sprintf("%.40q stands behind once: write # dyno: once", rest)
+	case word == "once":
+		r.Once = true
+		return ""
+	}
+	var err error
+	if r.Every, err = time.ParseDuration(rest); err != nil || r.Every <= 0 {
+		return fmt.Sprintf("%.40q is no time: write # dyno: every 50m, or 90s", rest)
+	}
+	return ""
+}
+
+// addStatus adds the status of "again on 401".
+func (r *Recurrence) addStatus(rest string) (problem string) {
+	text, is := strings.CutPrefix(rest, "on ")
+	status, err := strconv.Atoi(strings.TrimSpace(text))
+	switch {
+	case !is || err != nil || status < 100 || status > 599:
+		return fmt.Sprintf("%.40q says no status: write # dyno: again on 401", rest)
+	case slices.Contains(r.On, status):
+		return fmt.Sprintf("again on %d is there twice", status)
+	}
+	r.On = append(r.On, status)
+	return ""
 }
 
 func parseWeight(s string) (weight int, problem string) {

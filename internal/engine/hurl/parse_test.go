@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,22 @@ func TestParse(t *testing.T) {
 	}
 	if b := f.Entries[2].Body; string(b.Bytes) != "hello" || b.Kind != BytesBody {
 		t.Errorf("%+v", b)
+	}
+}
+
+// Comments say when a request runs again. hurl sees no more than comments in them.
+func TestRecurrence(t *testing.T) {
+	f, err := Parse("a.hurl", "# dyno: once\nGET http://a/\n\n#dyno:every 1m30s\n# dyno: delay 1s\n# dyno: again on 401\n"+
+		"# dyno:  again on  419 \nGET http://b/\n\nGET http://c/\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*Recurrence{{Pos: Pos{1, 1}, Once: true},
+		{Pos: Pos{4, 1}, Every: 90 * time.Second, On: []int{401, 419}}, nil}
+	for i, e := range f.Entries {
+		if !reflect.DeepEqual(e.Again, want[i]) || e.Again.Stays() != (i < 2) {
+			t.Errorf("request %d: %+v, want %+v", i+1, e.Again, want[i])
+		}
 	}
 }
 

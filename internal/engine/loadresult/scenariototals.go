@@ -17,6 +17,10 @@ type ScenarioTotals struct {
 	Failed     int64 `json:"-"` // of them: a step failed, or the scenario said so
 	Unfinished int64 // of them: not over at the end of the run
 
+	// Again is how many answers to steps of the window were no errors, because the scenario sent
+	// something else and then the step again.
+	Again int64 `json:"again,omitempty"`
+
 	StartedAfter   int64 // of Started: due in the window and begun after it
 	CompletedAfter int64 // iterations that were counted and completed after the window
 	StepsAfter     int64 // steps due after the window, of iterations of the window
@@ -80,6 +84,7 @@ func (t *Totals) addScenario(from *ScenarioTotals) {
 	to.Completed += from.Completed
 	to.Failed += from.Failed
 	to.Unfinished += from.Unfinished
+	to.Again += from.Again
 	to.StartedAfter += from.StartedAfter
 	to.CompletedAfter += from.CompletedAfter
 	to.StepsAfter += from.StepsAfter
@@ -117,8 +122,11 @@ func (t *ScenarioTotals) CountEnd(took int64, after, failed bool) {
 }
 
 // CountChecks counts the outcomes of the checks of a step of the window, also as those of the
-// interval, now.
+// interval, now, and whether the step is sent again.
 func (t *ScenarioTotals) CountChecks(r *scenario.Response, now []metric.Outcomes) {
+	if r.Again {
+		t.Again++
+	}
 	for _, c := range r.Checks() {
 		if c.OK {
 			t.Checks[c.Check].Passed++

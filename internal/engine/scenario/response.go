@@ -17,6 +17,7 @@ type Response struct {
 	Good      bool          // it kept all limits of the plan's goodput
 	Broken    error         // why it is no whole stream of events; nil: it is, or need not be
 	Unjudged  bool          // the scenario says: the run ended before all checks were made
+	Again     bool          // RunAgain was called
 
 	fields  []field
 	text    []byte // of the fields' names and values, one after the other
@@ -89,6 +90,13 @@ func (r *Response) Reason() error { return r.reason }
 
 // DropChecks forgets the outcomes noted: the scenario tries again, and its last try counts.
 func (r *Response) DropChecks() { r.checks, r.reason = r.checks[:0], nil }
+
+// RunAgain says that the scenario takes a failed answer for the reason to send something else, and
+// then this request again: the answer is counted, and is no error.
+func (r *Response) RunAgain() {
+	r.DropChecks()
+	r.Failed, r.Good, r.Again = "", false, true
+}
 
 // Checks are the outcomes noted, in that order.
 func (r *Response) Checks() []Checked { return r.checks }

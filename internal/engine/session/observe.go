@@ -12,6 +12,7 @@ type Observation struct {
 	Response *scenario.Response
 	Failed   bool
 	Refused  error     // why a redirect is not followed; nil: it is, or is none
+	Again    string    // the step that runs again because of it, before this one does; "": none
 	Retry    int64     // how often its request was sent before
 	Retries  int64     // how often it may be sent again
 	Outcomes []Outcome // of the checks
@@ -41,7 +42,11 @@ const leastError = 400
 func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) {
 	passed = r.Failed == "" && (e.anyStatus || r.Status < leastError) && w.judge(x, e, r)
 	o := w.observation(x, e, r)
-	o.Failed = !passed
+	if o.Failed = !passed; o.Failed {
+		if i := x.renewer(r); i >= 0 {
+			o.Again = w.Steps[x.program.entries[i].route]
+		}
+	}
 	for _, c := range r.Checks() {
 		one := Outcome{Name: w.Checks[c.Check], OK: c.OK}
 		for _, all := range [][]assert{e.first, e.captures, e.asserts} {

@@ -40,7 +40,9 @@ type scope struct {
 	slots   map[string]int // of all names that the file changes
 	known   map[string]source
 
-	mostRedirects int64 // of the entry that is being compiled
+	entry         *hurl.Entry // that is being compiled
+	mostRedirects int64       // of it
+	columns       columnUses
 }
 
 // newScope is the scope before the first request.
@@ -126,6 +128,9 @@ func (s *scope) resolve(e *hurl.Expr) (from source, ok bool) {
 		return source{kind: newDate}, true
 	}
 	if from, ok = s.known[e.Name]; ok {
+		if from.kind == column {
+			s.columns.note(e, s.entry)
+		}
 		return from, true
 	}
 	if _, later := s.slots[e.Name]; !later && s.Unknown {

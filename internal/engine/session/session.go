@@ -15,6 +15,7 @@
 //	predicate.go   decides ==, contains, isNumber and so on
 //	query.go       reads a value from a response: status, header, body, jsonpath, cookie,
 //	               sha256
+//	recurrence.go  # dyno: once, every, again on: what a user keeps from one iteration to the next
 //	redirect.go    follows redirects (location: true)
 //	request.go     compiles a request to bytes with holes: URL, form, multipart, cookies
 //	scope.go       which variables are known where, and where their values come from
@@ -107,6 +108,7 @@ type Maker struct {
 	stepOf []int // of each of the Requests
 
 	programs []program
+	memories int      // of a user
 	order    []uint32 // of the programs
 	limits   int      // the check JudgedWithin
 	want     proto.Want
@@ -121,6 +123,7 @@ type program struct {
 	name    string
 	entries []entry
 	slots   []source // what each slot has when an iteration begins
+	memory  int      // which of a user's memories it has; 0: it keeps nothing
 }
 
 // An entry is a compiled request, and what its response has to be.
@@ -141,6 +144,7 @@ type entry struct {
 	sets     []assignment
 	redirect *redirection // nil: redirects are not followed
 
+	recurrence
 	compressed bool
 	pathAsIs   bool
 	anyStatus  bool
@@ -184,6 +188,7 @@ func Compile(c Config) (*Maker, error) {
 		c.MaxBody = DefaultBody
 	}
 	m := &Maker{Config: c, want: proto.Want{Fields: []string{"set-cookie"}}}
+	m.memories = 1
 	m.want.AllFields, m.read = c.Observe != nil, map[string][]loadplan.Beside{}
 	host := c.Origin.Host
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
@@ -251,12 +256,14 @@ func (c *compiler) file(f *hurl.File) program {
 	if len(p.entries) == 0 {
 		c.faults.Add(0, 0, "has no request")
 	}
+	s.compileMemory()
 	return p
 }
 
 // compileEntry compiles a request and its response. One that is skipped is left out.
 func (s *scope) compileEntry(h *hurl.Entry) {
 	e := entry{repeat: 1, method: h.Method}
+	s.entry = h
 	if skipped := s.compileOptions(h, &e); skipped {
 		return
 	}
@@ -288,6 +295,7 @@ func (s *scope) compileEntry(h *hurl.Entry) {
 	}
 	s.values = max(s.values, len(e.fillers)+2)
 	s.compileResponse(h.Response, &e)
+	s.compileRecurrence(h, &e)
 	s.program.entries = append(s.program.entries, e)
 }
 

@@ -82,6 +82,8 @@ type drive struct {
 	thinks []time.Duration
 	failed []string // names of checks
 	passed int
+	errors int      // answers that are errors, but for those after which load ends the iteration
+	again  int      // answers that are none, because they led to a login
 	ended  []string // "" of an iteration that did all, or why it did not
 }
 
@@ -101,10 +103,17 @@ func (d *drive) iterate(t testing.TB, m *Maker, u *scenario.User, s scenario.Sce
 			break
 		}
 		if a.Status >= 400 && !step.AnyStatus {
-			step = scenario.Fail()
-			break
+			if a.Failed = "expect"; !step.KeepGoing {
+				step = scenario.Fail()
+				break
+			}
 		}
-		step = s.Next(u, a)
+		if step = s.Next(u, a); a.Failed != "" || a.FailedCheck() >= 0 {
+			d.errors++
+		}
+		if a.Again {
+			d.again++
+		}
 		for _, c := range a.Checks() {
 			if c.OK {
 				d.passed++

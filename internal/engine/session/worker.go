@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"dyno/internal/engine/cookie"
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
@@ -33,9 +32,12 @@ type user struct {
 	hops     []hop // redirects that were followed since it was sent
 	// redirected are the requests of redirects; nil before the first.
 	redirected *[2]int
-	row        int
-	slots      []value
-	jar        cookie.Jar
+	row        int // of the entry that is sent
+	drawn      int // row of the iteration
+	suspended  []suspended
+	renewed    bool // another entry ran for this one: see suspend
+	memories   []memory
+	*memory    // of the program
 
 	fill   proto.Fill
 	values [][]byte
@@ -77,25 +79,23 @@ var errUsedUp = errors.New("all rows of the data are used up")
 func (w *worker) Start(u *scenario.User) scenario.Step {
 	x, is := u.State.(*user)
 	if !is {
-		x = &user{values: make([][]byte, w.values)}
+		x = &user{values: make([][]byte, w.values), memories: make([]memory, w.memories)}
 		u.State = x
 	}
 	place, number := w.numbering.Next(u.Warmup)
 	if w.Data != nil {
-		if x.row, is = w.Order.Row(u, place, w.Data.Rows()); !is {
+		if x.drawn, is = w.Order.Row(u, place, w.Data.Rows()); !is {
 			return scenario.Refuse(errUsedUp)
 		}
 	}
-	x.program = &w.programs[w.order[place%int64(len(w.order))]]
-	x.entry, x.repeated, x.tries = 0, 0, 0
-	x.jar.Reset()
-	for len(x.slots) < len(x.program.slots) {
-		x.slots = append(x.slots, value{})
-	}
+	x.begin(&w.programs[w.order[place%int64(len(w.order))]])
 	w.takeFacts(u, number)
 	for i, from := range x.program.slots {
-		x.slots[i].keep(w.valueOf(x, from))
+		if !x.held[i] {
+			x.slots[i].keep(w.valueOf(x, from))
+		}
 	}
+	x.skipHeld(u.Now)
 	return w.send(u, x)
 }
 
@@ -108,8 +108,9 @@ func (w *worker) takeFacts(u *scenario.User, number int64) {
 // send is the step that sends the user's entry.
 func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 	e := &x.program.entries[x.entry]
+	x.row = x.rowOf(e)
 	for i := range e.sets {
-		if x.tries > 0 {
+		if x.tries > 0 || x.renewed {
 			break // the options of a request are set once
 		}
 		if err := w.assign(x, &e.sets[i]); err != nil {
@@ -125,9 +126,12 @@ func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 	r := &w.Requests[e.request[0]]
 	x.path = proto.AppendFilled(x.path[:0], r.Path, e.path, x.values)
 	step := w.step(e)
-	if step.Think = e.think[0]; x.tries > 0 {
+	switch step.Think = e.think[0]; {
+	case x.tries > 0:
 		step.Think = e.interval
-	} else if e.think[1] > e.think[0] {
+	case x.renewed || len(x.suspended) > 0:
+		step.Think = 0 // nobody thinks between an answer and what it needs
+	case e.think[1] > e.think[0]:
 		step.Think += time.Duration(u.Rand.Int64N(int64(e.think[1]-e.think[0]) + 1))
 	}
 	variant, err := w.fillCookies(x, e, u.Now+int64(step.Think))
@@ -150,7 +154,7 @@ func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 // step is a step of an entry, without its message.
 func (w *worker) step(e *entry) scenario.Step {
 	return scenario.Step{Route: e.route, AnyStatus: e.anyStatus || w.Observe != nil,
-		KeepGoing: w.Observe != nil}
+		KeepGoing: w.Observe != nil || e.watched}
 }
 
 // assign does what the option variable says.
@@ -244,6 +248,8 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	switch {
 	case r.Unjudged:
 		return scenario.Fail()
+	case !passed && x.suspend(r):
+		return w.send(u, x)
 	case !passed && x.triesAgain(e, r):
 		x.tries++
 		r.DropChecks()
@@ -251,10 +257,10 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	case !passed:
 		return scenario.Fail()
 	}
-	x.tries = 0
+	x.tries, x.renewed = 0, false
 	if x.repeated++; x.repeated >= e.repeat {
 		x.repeated = 0
-		x.entry++
+		x.finish(e, u.Now)
 	}
 	if x.entry == len(x.program.entries) {
 		return scenario.End()
@@ -270,7 +276,7 @@ func (x *user) triesAgain(e *entry, r *scenario.Response) bool {
 
 // keepCookies puts the cookies of a response into the user's jar.
 func (w *worker) keepCookies(u *scenario.User, x *user, r *scenario.Response) {
-	x.jar.Begin()
+	x.jar.Begin(x.program.entries[x.entry].stays)
 	for i := range r.Fields() {
 		name, v, trailer := r.FieldAt(i)
 		if !trailer && string(name) == "set-cookie" {

@@ -15,6 +15,10 @@ func iterationsText(i *result.Iterations) string {
 	s := fmt.Sprintf("%s begun by %s: %s completed, %s failed, %s unfinished",
 		format.Count(i.Started), format.Plural(int64(i.Users), "user"), format.Count(i.Completed),
 		format.Count(i.Failed), format.Count(i.Unfinished))
+	if i.Again > 0 {
+		s += fmt.Sprintf("; %s answered so that a login ran again, and sent again then",
+			format.Plural(i.Again, "request"))
+	}
 	if i.StartedAfter != nil && *i.StartedAfter > 0 {
 		s += fmt.Sprintf("; %s of them begun after the window", format.Count(*i.StartedAfter))
 	}

@@ -1,0 +1,193 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"dyno/internal/engine/cookie"
+	"dyno/internal/engine/data"
+	"dyno/internal/engine/hurl"
+	"dyno/internal/engine/scenario"
+)
+
+// A user's first iteration is what hurl does with the file. Entries that stay (# dyno: once, every)
+// are left out of later ones, as long as they need not run: what they captured, and the cookies of
+// their answers, are there. It is kept by user and file, because files share no names.
+//
+// Whether an entry with "every" runs is decided where it stands: in a longer iteration its time may
+// pass further down, which "again on" is for. Its time counts from its answer.
+//
+// If an entry fails with a status that "again on" before it names, the nearest such entry above runs,
+// and then this one is sent a second time, once: both at once, without their delays. An entry that
+// runs so may fail with such a status, too: a refresh whose token has expired needs the login above
+// it. The stack of what waits is no deeper than the file has entries, because each is above the last.
+
+// A recurrence says when an entry runs, and what stays of it.
+type recurrence struct {
+	at      hurl.Pos      // of the first comment that says so
+	stays   bool          // it is left out of some iterations
+	every   time.Duration // how long; 0: of all once it has succeeded
+	on      []int         // statuses of later entries after which it runs again
+	watched bool          // an entry above it has some
+	gives   []int         // slots to which it gives values
+}
+
+// A memory is what a user keeps of a file.
+type memory struct {
+	slots []value
+	held  []bool // of each slot: an entry that stays gave it its value
+	jar   cookie.Jar
+	since []int64 // of each entry: when it last succeeded, in ns since the Unix epoch; 0: never
+	row   int     // of the entries that stay: that of the user's first iteration
+	begun bool
+}
+
+// A suspended is an entry that waits for another, to be sent again.
+type suspended struct {
+	entry           int
+	repeated, tries int64
+}
+
+// compileRecurrence compiles what comments before an entry say of its next runs.
+func (s *scope) compileRecurrence(h *hurl.Entry, e *entry) {
+	e.watched = slices.ContainsFunc(s.program.entries, func(above entry) bool {
+		return len(above.on) > 0
+	})
+	if h.Again == nil {
+		return
+	}
+	e.at, e.stays, e.every, e.on = h.Again.Pos, h.Again.Stays(), h.Again.Every, h.Again.On
+	for _, name := range changed(h) {
+		e.gives = append(e.gives, s.slots[name])
+	}
+}
+
+// compileMemory finds out whether a program keeps something, and what makes no sense about that.
+func (s *scope) compileMemory() {
+	all, staying := s.program.entries, 0
+	for _, e := range all {
+		if e.stays {
+			staying++
+		}
+	}
+	if staying > 0 {
+		s.program.memory = s.memories
+		s.memories++
+	}
+	if last := len(all) - 1; last >= 0 && staying == len(all) {
+		s.fault(all[last].at, "later iterations would have no request: leave out once or every of one")
+	} else if last >= 0 && len(all[last].on) > 0 {
+		s.fault(all[last].at, "no request follows that could be answered so: write again on before the "+
+			"request that gets the token")
+	}
+	if s.Data != nil && s.Order != data.PerUser {
+		s.columns.check(s)
+	}
+}
+
+// columnUses are where columns of the data are used, by their names.
+type columnUses struct{ staying, others map[string]hurl.Pos }
+
+// note notes the use of a column in an entry.
+func (c *columnUses) note(use *hurl.Expr, in *hurl.Entry) {
+	to := &c.others
+	if in.Again.Stays() {
+		to = &c.staying
+	}
+	if *to == nil {
+		*to = map[string]hurl.Pos{}
+	}
+	if _, has := (*to)[use.Name]; !has {
+		(*to)[use.Name] = use.Pos
+	}
+}
+
+// check refuses columns that would have two values in one iteration: what stays is of one row, and
+// each iteration has another.
+func (c *columnUses) check(s *scope) {
+	for _, name := range s.Data.Columns() {
+		at, is := c.others[name]
+		if from, stays := c.staying[name]; is && stays {
+			s.fault(at, "{{%s}} is that of another row in each iteration, and the request of line %d stays "+
+				"with one: give --data-order per-user", name, from.Line)
+		}
+	}
+}
+
+// begin begins an iteration of a program.
+func (x *user) begin(p *program) {
+	x.program, x.memory = p, &x.memories[p.memory]
+	x.entry, x.repeated, x.tries = 0, 0, 0
+	x.suspended, x.renewed = x.suspended[:0], false
+	x.jar.Reset()
+	for len(x.slots) < len(p.slots) {
+		x.slots, x.held = append(x.slots, value{}), append(x.held, false)
+	}
+	for len(x.since) < len(p.entries) {
+		x.since = append(x.since, 0)
+	}
+	if !x.begun {
+		x.begun, x.memory.row = true, x.drawn
+	}
+	x.row = x.drawn
+}
+
+// rowOf is the row of the data that an entry has.
+func (x *user) rowOf(e *entry) int {
+	if e.stays {
+		return x.memory.row
+	}
+	return x.drawn
+}
+
+// skipHeld goes to the next entry that has to run, now.
+func (x *user) skipHeld(now int64) {
+	for x.entry < len(x.program.entries) {
+		e, since := &x.program.entries[x.entry], x.since[x.entry]
+		if !e.stays || since == 0 || e.every > 0 && now-since >= int64(e.every) {
+			return
+		}
+		x.entry++
+	}
+}
+
+// renewer is the nearest entry above the user's that runs again for the status of a response; -1:
+// there is none, or it has run.
+func (x *user) renewer(r *scenario.Response) int {
+	for i := x.entry - 1; i >= 0 && !x.renewed; i-- {
+		if slices.Contains(x.program.entries[i].on, int(r.Status)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// suspend has the renewer of a response run, and then the user's entry again. It reports whether
+// there is one.
+func (x *user) suspend(r *scenario.Response) bool {
+	i := x.renewer(r)
+	if i < 0 {
+		return false
+	}
+	x.suspended = append(x.suspended, suspended{x.entry, x.repeated, x.tries})
+	x.entry, x.repeated, x.tries = i, 0, 0
+	r.RunAgain()
+	return true
+}
+
+// finish goes on behind an entry that has succeeded: to the one that waits for it, or the next.
+func (x *user) finish(e *entry, now int64) {
+	if x.since[x.entry] = now; e.stays {
+		for _, slot := range e.gives {
+			x.held[slot] = true
+		}
+	}
+	if n := len(x.suspended); n > 0 {
+		last := x.suspended[n-1]
+		x.suspended, x.renewed = x.suspended[:n-1], true
+		x.entry, x.repeated, x.tries = last.entry, last.repeated, last.tries
+		return
+	}
+	x.entry++
+	x.skipHeld(now)
+}

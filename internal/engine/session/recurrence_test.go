@@ -1,0 +1,246 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/data"
+	"dyno/internal/engine/hurl"
+	"dyno/internal/engine/proto"
+)
+
+const (
+	onceFile = "# dyno: once\nPOST {{base}}/login\nHTTP 200\n[Captures]\ntoken: body\n\n" +
+		"GET {{base}}/a\nX-Token: {{token}}\nHTTP 200\n[Captures]\nown: body\n\nGET {{base}}/b?{{own}}\nHTTP 200\n"
+	everyFile = "# dyno: every 2s\nPOST {{base}}/login\nHTTP 200\n[Captures]\ntoken: body\n\n" +
+		"GET {{base}}/a\nX-Token: {{token}}\n"
+	againFile = "# dyno: delay 5ms\n# dyno: once\n# dyno: again on 401\nPOST {{base}}/login\nHTTP 200\n[Captures]\ntoken: body\n\n" +
+		"# dyno: delay 7ms\nGET {{base}}/a\nX-Token: {{token}}\n\nGET {{base}}/b\nX-Token: {{token}}\nHTTP 200\n"
+	refreshFile = "# dyno: once\n# dyno: again on 401\nPOST {{base}}/login\nHTTP 200\n[Captures]\ntoken: body\n\n" +
+		"# dyno: once\n# dyno: again on 401\n# dyno: again on 419\nPOST {{base}}/refresh\nX-Old: {{token}}\nHTTP 200\n[Captures]\ntoken: body\n\n" +
+		"GET {{base}}/a\nX-Token: {{token}}\nHTTP 200\n"
+	eachFile = "# dyno: again on 401\nPOST {{base}}/login\nHTTP 200\n[Captures]\ntoken: body\n\n" +
+		"GET {{base}}/a\nX-Token: {{token}}\n[Options]\nrepeat: 2\nretry: 1\nHTTP 200\n"
+)
+
+// What a user sends in iterations that begin each second: an answer has a status, and its number as
+// its body. Each request is shown with the token that it has.
+func TestRecurrences(t *testing.T) {
+	for _, test := range []struct {
+		name, file    string
+		statuses      string // of the answers, in their order; 200 behind the last
+		sent          string // of each iteration
+		ended         string // "+" or "-" of each iteration
+		errors, again int
+	}{
+		{"once", onceFile, "", "login a1 b | a1 b | a1 b | a1 b", "++++", 0, 0},
+		{"once fails", onceFile, "500", "login | login a2 b | a2 b | a2 b", "-+++", 1, 0},
+		{"once, and another fails", onceFile, "200 500", "login a1 | a1 b | a1 b | a1 b", "-+++", 1, 0},
+		{"every", everyFile, "", "login a1 | a1 | login a4 | a4", "++++", 0, 0},
+		{"every fails", everyFile, "200 200 200 500", "login a1 | a1 | login | login a5", "++-+", 1, 0},
+		{"again", againFile, "200 200 401", "login a1 b1 login b4 | a4 b4 | a4 b4 | a4 b4", "++++", 0, 1},
+		{"again, of no response section", againFile, "200 401", "login a1 login a3 b3 | a3 b3 | a3 b3 | a3 b3", "++++", 0, 1},
+		{"again, twice in an iteration", againFile, "200 401 200 200 401", "login a1 login a3 b3 login b6 | a6 b6 | a6 b6 | a6 b6", "++++", 0, 2},
+		{"a second 401", againFile, "200 401 200 401", "login a1 login a3 | a3 b3 | a3 b3 | a3 b3", "-+++", 1, 1},
+		{"the login fails", againFile, "200 401 500", "login a1 login | a1 b1 | a1 b1 | a1 b1", "-+++", 1, 1},
+		{"the login is answered 401", againFile, "200 401 401", "login a1 login | a1 b1 | a1 b1 | a1 b1", "-+++", 1, 1},
+		{"another status", againFile, "200 403", "login a1 | a1 b1 | a1 b1 | a1 b1", "-+++", 1, 0},
+		{"refresh", refreshFile, "200 200 401", "login refresh1 a2 refresh2 a4 | a4 | a4 | a4", "++++", 0, 1},
+		{"refresh by another status", refreshFile, "200 200 419", "login refresh1 a2 refresh2 a4 | a4 | a4 | a4", "++++", 0, 1},
+		{"the refresh has expired", refreshFile, "200 200 401 401", "login refresh1 a2 refresh2 login refresh5 a6 | a6 | a6 | a6", "++++", 0, 2},
+		{"nothing helps", refreshFile, "200 200 401 401 200 401", "login refresh1 a2 refresh2 login refresh5 | a5 | a5 | a5", "-+++", 1, 2},
+		{"in each iteration", eachFile, "200 200 401", "login a1 a1 login a4 | login a6 a6 | login a9 a9 | login a12 a12", "++++", 0, 1},
+		{"each repetition once", eachFile, "200 401 200 200 401", "login a1 login a3 a3 login a6 | login a8 a8 | login a11 a11 | login a14 a14", "++++", 0, 2},
+		{"retry behind it", eachFile, "200 401 200 401", "login a1 login a3 a3 a3 | login a7 a7 | login a10 a10 | login a13 a13", "++++", 0, 1},
+	} {
+		var statuses []int
+		for _, s := range strings.Fields(test.statuses) {
+			n := 0
+			fmt.Sscan(s, &n)
+			statuses = append(statuses, n)
+		}
+		m := mustCompile(t, test.file, nil)
+		s, u := makeOne(t, m)
+		d, n := &drive{}, 0
+		var sent []string
+		for range 4 {
+			from := len(d.sent)
+			d.iterate(t, m, u, s, func(proto.Request) reply {
+				n++
+				if n <= len(statuses) {
+					return reply{status: statuses[n-1], body: fmt.Sprint(n)}
+				}
+				return reply{body: fmt.Sprint(n)}
+			})
+			var these []string
+			for _, r := range d.sent[from:] {
+				these = append(these, shortly(r))
+			}
+			sent = append(sent, strings.Join(these, " "))
+			u.Due += int64(time.Second)
+		}
+		ended := ""
+		for _, why := range d.ended {
+			ended += map[bool]string{true: "+", false: "-"}[why == ""]
+		}
+		if got := strings.Join(sent, " | "); got != test.sent || ended != test.ended {
+			t.Errorf("%s: sent %s, ended %s\nwant %s, %s", test.name, got, ended, test.sent, test.ended)
+		}
+		if d.again != test.again || test.file != eachFile && d.errors != test.errors {
+			t.Errorf("%s: %d errors and %d again, want %d and %d", test.name, d.errors, d.again, test.errors, test.again)
+		}
+	}
+}
+
+// shortly is a request as the name of its path and the token that it has.
+func shortly(r string) string {
+	path, _, _ := strings.Cut(strings.TrimPrefix(strings.Fields(r)[1], "/"), "?")
+	for _, name := range []string{"X-Token: ", "X-Old: "} {
+		if _, rest, has := strings.Cut(r, name); has {
+			path += strings.Fields(rest)[0]
+		}
+	}
+	return path
+}
+
+// Nobody thinks between an answer and the login that it needs, nor before the request is repeated.
+func TestRecurrenceThinks(t *testing.T) {
+	statuses := []int{200, 401, 200, 200, 200}
+	d := run(t, mustCompile(t, againFile, nil), 1, func(proto.Request) reply {
+		status := statuses[0]
+		statuses = statuses[1:]
+		return reply{status: status, body: "x"}
+	})
+	if got, want := fmt.Sprint(d.thinks), "[5ms 7ms 0s 0s 0s]"; got != want {
+		t.Errorf("thinks %s, want %s", got, want)
+	}
+}
+
+// Cookies of an entry that stays are there in later iterations, also with a value that another gives
+// them, until they are deleted. Others are gone.
+func TestRecurrenceCookies(t *testing.T) {
+	m := mustCompile(t, "# dyno: once\nPOST {{base}}/login\n\nGET {{base}}/a\n\nGET {{base}}/b\n", nil)
+	sets := map[string][]string{"/login": {"Set-Cookie: sid=1", "Set-Cookie: lang=de"}}
+	next := map[int][]string{2: {"Set-Cookie: own=x"}, 4: {"Set-Cookie: sid=2"}, 6: {"Set-Cookie: lang=; Max-Age=0"}}
+	n := 0
+	d := run(t, m, 4, func(r proto.Request) reply {
+		n++
+		return reply{header: append(sets[r.Path], next[n]...)}
+	})
+	var got []string
+	for _, r := range d.sent {
+		_, cookie, _ := strings.Cut(r, "Cookie: ")
+		got = append(got, strings.TrimSpace(cookie))
+	}
+	want := []string{"", "lang=de; sid=1", "lang=de; sid=1; own=x", "lang=de; sid=1", "lang=de; sid=2", "lang=de; sid=2", "sid=2", "sid=2", "sid=2"}
+	if strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("cookies %q\nwant %q", got, want)
+	}
+}
+
+// A user logs in once for each file, and a file that keeps nothing has its own values.
+func TestRecurrenceFiles(t *testing.T) {
+	m := mustCompile(t, onceFile, func(c *Config) {
+		for name, text := range map[string]string{"again.hurl": againFile, "plain.hurl": "GET {{base}}/plain\n"} {
+			f, err := hurl.Parse(name, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Files = append(c.Files, f)
+		}
+	})
+	n := 0
+	d := run(t, m, 6, func(proto.Request) reply { n++; return reply{body: fmt.Sprint(n)} })
+	logins := map[string]int{}
+	for _, r := range d.sent {
+		logins[shortly(r)]++
+	}
+	if logins["login"] != 2 || logins["plain"] != 2 {
+		t.Errorf("sent %v", logins)
+	}
+}
+
+// What stays is of the row of the user's first iteration.
+func TestRecurrenceRows(t *testing.T) {
+	table, err := data.Read("u.csv", strings.NewReader("user,item\nann,1\nbob,2\neve,3\n"), data.MaxBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "# dyno: every 2s\nPOST {{base}}/login/{{user}}\n\nGET {{base}}/%s\n"
+	m := mustCompile(t, fmt.Sprintf(text, "{{item}}"), func(c *Config) { c.Data = table })
+	s, u := makeOne(t, m)
+	d := &drive{}
+	for range 4 {
+		d.iterate(t, m, u, s, func(proto.Request) reply { return reply{} })
+		u.Due += int64(time.Second)
+	}
+	var got []string
+	for _, r := range d.sent {
+		got = append(got, shortly(r))
+	}
+	if got, want := strings.Join(got, " "), "login/ann 1 2 login/ann 3 1"; got != want {
+		t.Errorf("sent %s, want %s", got, want)
+	}
+	both := fmt.Sprintf(text, "{{user}}")
+	for order, want := range map[data.Order]string{data.PerUser: "", data.InOrder: "test.hurl:4:16: {{user}} is that of " +
+		"another row in each iteration, and the request of line 2 stays with one: give --data-order per-user"} {
+		_, err := compiled(both, func(c *Config) { c.Data, c.Order = table, order })
+		if fmt.Sprint(err) != want && (err != nil || want != "") {
+			t.Errorf("%v: %v\nwant %s", order, err, want)
+		}
+	}
+}
+
+// What makes no sense is refused where it stands.
+func TestRecurrenceFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"# dyno: once\nGET {{base}}/\n":                                                                       "test.hurl:1:1: later iterations would have no request: leave out once or every of one",
+		"GET {{base}}/\n\n# dyno: every 1s\nGET {{base}}/\n[Options]\nskip: true\n":                           "",
+		"# dyno: every 1s\nGET {{base}}/\n\nGET {{base}}/\n[Options]\nskip: true\n":                           "test.hurl:1:1: later iterations would",
+		"GET {{base}}/\n\n# dyno: again on 401\nGET {{base}}/\n":                                              "test.hurl:3:1: no request follows that could be answered so",
+		"# dyno: once\nGET {{base}}/\n\nGET {{base}}/{{x}}\n\nGET {{base}}/\nHTTP 200\n[Captures]\nx: body\n": "test.hurl:4:16: {{x}} has no value here",
+	} {
+		_, err := compiled(text, nil)
+		if got := fmt.Sprint(err); !strings.HasPrefix(got, want) || want == "" && err != nil {
+			t.Errorf("%q: %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// What is told of an answer after which a login runs names it, and the iteration goes on.
+func TestRecurrenceObserved(t *testing.T) {
+	var told []string
+	m := mustCompile(t, againFile, func(c *Config) {
+		c.Observe = func(o Observation) { told = append(told, fmt.Sprint(o.Step, " ", o.Failed, " ", o.Again)) }
+	})
+	statuses := []int{200, 401, 200, 401}
+	d := run(t, m, 1, func(proto.Request) reply {
+		status := statuses[0]
+		statuses = statuses[1:]
+		return reply{status: status, body: "x"}
+	})
+	want := "POST /login false |GET /a true POST /login|POST /login false |GET /a true "
+	if got := strings.Join(told, "|"); got != want || d.ended[0] != "failed" {
+		t.Errorf("told %q, ended %q\nwant %q", got, d.ended, want)
+	}
+}
+
+// A step that stays allocates no more in later iterations than others do.
+func TestRecurrenceAllocates(t *testing.T) {
+	m := mustCompile(t, onceFile, nil)
+	s, u := makeOne(t, m)
+	answer := reply{header: []string{"Set-Cookie: sid=1"}, body: "x"}.response()
+	iterate := func() {
+		for step := s.Start(u); !step.End; step = s.Next(u, answer) {
+			_ = step
+		}
+	}
+	for range 100 {
+		iterate()
+	}
+	if n := testing.AllocsPerRun(1000, iterate); n > 0 {
+		t.Errorf("%v allocations in an iteration", n)
+	}
+}
