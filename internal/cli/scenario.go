@@ -27,7 +27,7 @@ func newScenarioFlags() *scenarioFlags { return &scenarioFlags{*newRunFlags()} }
 // checkGroups are the options of scenario check.
 func (f *scenarioFlags) checkGroups() []group {
 	return []group{{"Variables",
-		pickOptions(f.groups(), "variable", "variables-file", "data", "help")}}
+		pickOptions(f.groups(), "variable", "variables-file", "data", "data-order", "help")}}
 }
 
 // runGroups are the options of scenario run.
