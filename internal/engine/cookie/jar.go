@@ -25,10 +25,10 @@ const (
 	littleText    = 1 << 10 // of cookies that are gone
 )
 
-// A Jar has the cookies of one user in one iteration, and those of it that stay for the next, in the
-// order in which curl sends them: those of longer paths first, then those of longer domains and names. Of others the older ones come
-// first, as in RFC 6265; some versions of curl turn that round. The run has
-// one origin, whose host all of them are for.
+// A Jar has the cookies of one user in one iteration, and those that stay for the next. They are in
+// the order in which curl sends them: those of longer paths first, then those of longer domains and
+// names. Of others the older ones come first, as in RFC 6265; some versions of curl turn that
+// round. The run has one origin, whose host all of them are for.
 type Jar struct {
 	all   []cookie
 	text  []byte // of all
@@ -80,8 +80,8 @@ func (j *Jar) Reset() {
 	}
 }
 
-// Begin says that what is set next is of another response, and whether it stays. A cookie that stays
-// does so with each value that it is given later.
+// Begin says that what is set next is of another response, and whether it stays. A cookie that
+// stays does so with each value that it is given later.
 func (j *Jar) Begin(stay bool) { j.ofOne, j.stay = 0, stay }
 
 // Set does what a Set-Cookie header of a response to a request of that path says. now is in s since

@@ -17,10 +17,10 @@ import (
 // Whether an entry with "every" runs is decided where it stands: in a longer iteration its time may
 // pass further down, which "again on" is for. Its time counts from its answer.
 //
-// If an entry fails with a status that "again on" before it names, the nearest such entry above runs,
-// and then this one is sent a second time, once: both at once, without their delays. An entry that
-// runs so may fail with such a status, too: a refresh whose token has expired needs the login above
-// it. The stack of what waits is no deeper than the file has entries, because each is above the last.
+// If an entry fails with a status that "again on" above it names, the nearest such entry runs, and
+// then this one is sent a second time, once: both at once, without their delays. An entry that runs
+// so may fail with such a status, too: a refresh whose token has expired needs the login above it.
+// The stack of what waits is no deeper than the file has entries: each is above the one before.
 
 // A recurrence says when an entry runs, and what stays of it.
 type recurrence struct {

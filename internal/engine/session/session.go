@@ -1,5 +1,5 @@
 // Package session runs Hurl files as a scenario: one iteration of a user is one run of a file, with
-// cookies and captured values of its own.
+// cookies and captured values of its own, and those of logins that stay.
 //
 // Compile turns what package hurl has read into requests with holes, and asserts into checks. What
 // hurl can do and a load cannot, or what dyno does not have, is refused there, before anything is
