@@ -15,33 +15,18 @@ type Tally struct {
 	Next  int   // the lowest index that the next interval may have
 }
 
-// add adds an interval. h is scratch space: a new histogram for each interval would keep the
-// garbage collector busy.
+// add adds an interval. h is scratch space.
 func (t *Tally) add(iv Interval, h *metric.Histogram) {
 	t.Count, t.Next = t.Count+1, iv.Index+1
 	if t.Service.Count > 0 || iv.Service.Count > 0 {
-		t.Service = addSparse(h, t.Served(), iv.Served())
+		t.Service = h.SumOf(t.Served(), iv.Served())
 	}
-	t.Latency = addSparse(h, t.Latency, iv.Latency)
-	t.ErrorLatency = addSparse(h, t.ErrorLatency, iv.ErrorLatency)
-	t.IterationTime = addSparse(h, t.IterationTime, iv.IterationTime)
+	t.Latency = h.SumOf(t.Latency, iv.Latency)
+	t.ErrorLatency = h.SumOf(t.ErrorLatency, iv.ErrorLatency)
+	t.IterationTime = h.SumOf(t.IterationTime, iv.IterationTime)
 	t.Stream = metric.AddStreams(t.Stream, iv.Stream)
 	t.Interval.Add(iv)
 	t.Failures = Fewer(t.Failures, ReportedKinds)
-}
-
-// addSparse returns the sum of two histograms. h is scratch space.
-func addSparse(h *metric.Histogram, a, b metric.Sparse) metric.Sparse {
-	switch {
-	case a.Count == 0:
-		return b
-	case b.Count == 0:
-		return a
-	}
-	h.Reset()
-	h.MergeSparse(a)
-	h.MergeSparse(b)
-	return h.ToSparse()
 }
 
 // counters are what was counted in all intervals.

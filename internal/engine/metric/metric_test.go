@@ -1,7 +1,9 @@
 package metric
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -145,5 +147,34 @@ func TestServiceTimeOfSome(t *testing.T) {
 		if a.Service.Count != 3 {
 			t.Errorf("an empty one changes it: %d", a.Service.Count)
 		}
+	}
+}
+
+// What other machines name costs no more than they counted, and adds up.
+func TestNamedTakesLittle(t *testing.T) {
+	var all []Named
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for machine := range int64(3) {
+		var more []Named
+		h := NewHistogram(Fine)
+		h.Record(machine * 1e6)
+		for i := range 300 {
+			more = append(more, Named{Name: fmt.Sprintf("%03d", i), Histogram: h.ToSparse().Histogram(Fine)})
+		}
+		all = AddNamed(all, more)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > 8<<20 {
+		t.Errorf("%d names take %d KB", len(all), used>>10)
+	}
+	for _, one := range all {
+		if h := one.Histogram; h.Count != 3 || h.View().Quantile(1) != 2e6 || h.Max != 2e6 {
+			t.Fatalf("%s: %+v", one.Name, h)
+		}
+	}
+	if len(all) != 300 {
+		t.Errorf("%d names", len(all))
 	}
 }

@@ -122,6 +122,21 @@ func (h *Histogram) MergeSparse(s Sparse) {
 	h.Count, h.Sum = h.Count+s.Count, h.Sum.Plus(s.Sum)
 }
 
+// SumOf is the sum of two copies, either of which may be empty. h is scratch space: a new histogram
+// for each sum would keep the garbage collector busy.
+func (h *Histogram) SumOf(a, b Sparse) Sparse {
+	switch {
+	case a.Count == 0:
+		return b
+	case b.Count == 0:
+		return a
+	}
+	h.Reset()
+	h.MergeSparse(a)
+	h.MergeSparse(b)
+	return h.ToSparse()
+}
+
 // sparseJSON is the form of a Sparse between processes.
 type sparseJSON struct {
 	Count   int64  `json:"count"`
