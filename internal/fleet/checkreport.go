@@ -163,12 +163,8 @@ func checkFailures(all []loadresult.Failure) error {
 		if !slices.Contains(loadresult.Phases, f.Phase) {
 			return fmt.Errorf("a failure in the phase %q", wire.Readable(string(f.Phase)))
 		}
-		words := len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
-		for _, r := range f.Remedies {
-			words += 32 + len(r.Setting) + len(r.Value) // of memory
-		}
-		if f.Count < 0 || f.Count > math.MaxInt64>>eventsMost || words > failureTextMax {
-			return fmt.Errorf("%d failures, of which it says %d bytes", f.Count, words)
+		if n := f.MemorySize(); f.Count < 0 || f.Count > math.MaxInt64>>eventsMost || n > failureTextMax {
+			return fmt.Errorf("%d failures, of which it says %d bytes", f.Count, n)
 		}
 	}
 	return nil

@@ -98,10 +98,7 @@ func (r *run) publishInterval(s *intervalSum) {
 	iv := loadresult.IntervalOf(s.Counters)
 	s.health.WriteTo(&iv)
 	r.result.Intervals = append(r.result.Intervals, iv.Kept())
-	select {
-	case r.intervals <- &iv:
-	default: // the reader has fallen behind
-	}
+	r.viewer.Show(iv)
 }
 
 // buildResult makes the result of what all workers counted.

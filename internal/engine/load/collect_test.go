@@ -47,14 +47,16 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 
 // An interval has its latency when it is over; the result keeps it as heat.
 func TestLatencyOfIntervals(t *testing.T) {
-	r := &run{result: &loadresult.Result{}, intervals: make(chan *loadresult.Interval, 1)}
+	all := make(chan loadresult.Interval, 1)
+	r := &run{result: &loadresult.Result{}, viewer: loadresult.NewViewer(1, func(iv loadresult.Interval) { all <- iv })}
+	defer r.viewer.Close()
 	for i := range int64(3) {
 		snapshot := metric.NewCounters()
 		snapshot.To, snapshot.Sent = s, 1
 		snapshot.Latency.Record(i + 1)
 		snapshot.Service.Record(i)
 		r.publishInterval(&intervalSum{Counters: snapshot})
-		shown, kept := <-r.intervals, r.result.Intervals[i]
+		shown, kept := <-all, r.result.Intervals[i]
 		if shown.Latency.Min != i+1 || shown.Service.Min != i || shown.Latency.Count != 1 {
 			t.Errorf("interval %d is shown with latency %+v, service %+v", i, shown.Latency, shown.Service)
 		}

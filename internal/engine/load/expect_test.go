@@ -146,9 +146,10 @@ func TestErrorsAfterTheWindow(t *testing.T) {
 
 // The latencies of errors add up: of workers to a second, and of generators to one.
 func TestErrorLatenciesAddUp(t *testing.T) {
-	r := &run{result: &loadresult.Result{}, failures: failure.Counts{}, intervals: make(chan *loadresult.Interval, 2)}
-	all := metric.NewHistogram(metric.Fine)
 	var parts []loadresult.Interval
+	r := &run{result: &loadresult.Result{}, failures: failure.Counts{},
+		viewer: loadresult.NewViewer(2, func(iv loadresult.Interval) { parts = append(parts, iv) })}
+	all := metric.NewHistogram(metric.Fine)
 	for part := range int64(2) {
 		of := &intervalSum{Counters: metric.NewCounters()}
 		for worker := range int64(3) {
@@ -166,8 +167,8 @@ func TestErrorLatenciesAddUp(t *testing.T) {
 		}
 		of.To = s
 		r.publishInterval(of)
-		parts = append(parts, *<-r.intervals)
 	}
+	r.viewer.Close()
 	sum := loadresult.Sum(parts)
 	if want := all.ToSparse(); !reflect.DeepEqual(sum.ErrorLatency, want) || sum.Failed != 600 {
 		t.Errorf("the sum has %d: %+v, want %+v", sum.Failed, sum.ErrorLatency, want)

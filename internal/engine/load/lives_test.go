@@ -143,7 +143,9 @@ func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 	plan := simPlan(nil)
 	r := &run{plan: plan, threads: 2, result: &loadresult.Result{}, gate: newGate(2),
 		reports: make(chan workerReport), emptyCounters: make(chan *metric.Counters, 4)}
-	r.intervals = make(chan *loadresult.Interval, 10)
+	shown := make(chan loadresult.Interval, 10)
+	r.viewer = loadresult.NewViewer(10, func(iv loadresult.Interval) { shown <- iv })
+	defer r.viewer.Close()
 	ended := make(chan error)
 	go func() { ended <- r.collectIntervals() }()
 	hand := func(from, interval int) {
@@ -157,18 +159,16 @@ func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 	r.reports <- workerReport{from: 0, worker: &worker{account: account{totals: &tally}}}
 	for i := 1; i < 5; i++ {
 		hand(1, i) // is received only when the one before is dealt with
-		if seen := len(r.intervals); seen < i {
-			t.Fatalf("%d intervals seen when number %d came", seen, i)
+		if got := (<-shown).Index; got != i-1 {
+			t.Errorf("interval %d is shown when number %d came", got, i)
 		}
 	}
 	r.reports <- workerReport{from: 1, worker: &worker{account: account{totals: &tally}}}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	for i := range 5 {
-		if got := (<-r.intervals).Index; got != i {
-			t.Errorf("interval %d came as number %d", got, i)
-		}
+	if got := (<-shown).Index; got != 4 {
+		t.Errorf("interval %d is the last", got)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestNobodyWaitsForTheTerminal(t *testing.T) {
 	over := make(chan bool)
 	seen := 0
 	r.each = func(loadresult.Interval) { <-over; seen++ }
-	wait := r.startShowing()
+	r.viewer = loadresult.NewViewer(shownMost, r.each)
 	go func() {
 		err := w.runLoop()
 		close(over)
@@ -201,7 +201,7 @@ func TestNobodyWaitsForTheTerminal(t *testing.T) {
 	if err := r.collectIntervals(); err != nil {
 		t.Fatal(err)
 	}
-	if wait(); seen != 100 || r.result.Total.Completed != 1000 {
+	if r.viewer.Close(); seen != 100 || r.result.Total.Completed != 1000 {
 		t.Errorf("%d intervals seen, %d completed", seen, r.result.Total.Completed)
 	}
 }

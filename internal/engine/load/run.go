@@ -44,7 +44,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"dyno/internal/engine/dial"
@@ -152,7 +151,7 @@ type run struct {
 	gate          *rendezvous.Gate
 	reports       chan workerReport
 	emptyCounters chan *metric.Counters
-	intervals     chan *loadresult.Interval
+	viewer        *loadresult.Viewer // nil: nobody sees the intervals
 	result        *loadresult.Result
 
 	failures failure.Counts // of all intervals so far
@@ -235,7 +234,8 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	for i := range r.threads {
 		go r.runWorker(i)
 	}
-	defer r.startShowing()()
+	r.viewer = loadresult.NewViewer(shownMost, r.each)
+	defer r.viewer.Close()
 	return r.collectIntervals()
 }
 
@@ -259,25 +259,6 @@ func (r *run) keepProcs() (giveBack func(), err error) {
 
 // shownMost is how many intervals may wait to be shown, an hour of them.
 const shownMost = 3600
-
-// startShowing begins to call each in a goroutine of its own, because each may block: a stopped
-// terminal must not stop the load. The function that it returns waits until all is shown.
-func (r *run) startShowing() (wait func()) {
-	if r.each == nil {
-		return func() {}
-	}
-	r.intervals = make(chan *loadresult.Interval, shownMost)
-	var group sync.WaitGroup
-	group.Go(func() {
-		for iv := range r.intervals {
-			r.each(*iv)
-		}
-	})
-	return func() {
-		close(r.intervals)
-		group.Wait()
-	}
-}
 
 // workerCPUs returns the CPUs for the workers, and whether they share them with other programs.
 func (r *run) workerCPUs() (cpus []int, shared bool) {

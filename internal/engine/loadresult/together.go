@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"dyno/internal/engine/metric"
@@ -38,8 +37,7 @@ type Together struct {
 	bytes   int // of pending
 
 	seconds []Interval // that were shown, without distributions
-	unshown chan Interval
-	showing sync.WaitGroup
+	viewer  *Viewer
 	scratch *metric.Histogram
 }
 
@@ -49,20 +47,11 @@ type told struct {
 	from int
 }
 
-// NewTogether returns the sum of n generators. It calls each with every interval, in a goroutine of
-// its own, because each may block: on a stopped terminal. nil: nobody sees them. Close must be
-// called at the end.
+// NewTogether returns the sum of n generators. It calls each with every interval: see Viewer. nil:
+// nobody sees them. Close must be called at the end.
 func NewTogether(n int, each func(Interval)) *Together {
-	t := &Together{parts: make([]Tally, n), done: make([]int, n), pending: map[int][]told{},
-		unshown: make(chan Interval, unshownMost), scratch: metric.NewHistogram(metric.Fine)}
-	t.showing.Go(func() {
-		for iv := range t.unshown {
-			if each != nil {
-				each(iv)
-			}
-		}
-	})
-	return t
+	return &Together{parts: make([]Tally, n), done: make([]int, n), pending: map[int][]told{},
+		viewer: NewViewer(unshownMost, each), scratch: metric.NewHistogram(metric.Fine)}
 }
 
 // Tally is what a generator has told so far.
@@ -111,10 +100,7 @@ func (t *Together) show(index int) {
 		parts = append(parts, p.Interval)
 	}
 	sum := Sum(parts)
-	select {
-	case t.unshown <- sum:
-	default: // each blocks; it is not shown
-	}
+	t.viewer.Show(sum)
 	t.keep(sum)
 	for _, p := range t.pending[index] {
 		t.countPart(len(t.seconds)-1, p.from, p.Completed)
@@ -183,8 +169,7 @@ func (t *Together) Close() {
 	for from := range t.done {
 		t.End(from)
 	}
-	close(t.unshown)
-	t.showing.Wait()
+	t.viewer.Close()
 }
 
 // Complete sets what r, the result of a generator, lacks: it told that once a second.
@@ -239,7 +224,20 @@ func (iv *Interval) memorySize() int {
 		iv.IterationTime.MemorySize() + iv.Stream.MemorySize() + 16*len(iv.Checks) +
 		each*(1+len(iv.Failures)+len(iv.Status)) + 16*len(iv.Heat)
 	for _, f := range iv.Failures {
-		n += len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
+		n += f.MemorySize()
+	}
+	return n
+}
+
+// MemorySize is roughly how many bytes of memory a failure takes in addition to itself.
+func (f *Failure) MemorySize() int {
+	const remedy, unfinished = 32, 96 // bytes of one without its texts
+	n := len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
+	if f.Unfinished != nil {
+		n += unfinished
+	}
+	for _, r := range f.Remedies {
+		n += remedy + len(r.Setting) + len(r.Value)
 	}
 	return n
 }

@@ -3,10 +3,12 @@ package loadresult
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 )
 
 // What generators completed in a second has the percentiles of one that counted all of
@@ -159,6 +161,50 @@ func TestTogetherWaitsForSoMuch(t *testing.T) {
 	sum.Close()
 	if len(shown()) != 0 {
 		t.Error("a second before the first is shown")
+	}
+}
+
+// Whoever watches and is stopped sees fewer intervals, and they add up to what was counted.
+func TestViewerLosesNothing(t *testing.T) {
+	for _, n := range []int{1, 3, 4, 10} {
+		stopped, all := make(chan bool), metric.NewHistogram(metric.Fine)
+		var seen []Interval
+		v := NewViewer(2, func(iv Interval) { <-stopped; seen = append(seen, iv) })
+		for i := range n {
+			h := metric.NewHistogram(metric.Fine)
+			h.Record(int64(i) * 1000)
+			all.Merge(h)
+			v.Show(Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 2, Completed: 1,
+				Failed: 1, InFlight: int64(i), Latency: h.ToSparse(), Status: map[uint16]int64{200: 1},
+				Failures: []Failure{{Phase: Read, Kind: "reset", Count: 1}}})
+		}
+		close(stopped)
+		v.Close()
+		var sum Tally
+		for i, iv := range seen {
+			if i > 0 && iv.From != seen[i-1].To || iv.Index != int(iv.To/time.Second)-1 || iv.InFlight != int64(iv.Index) {
+				t.Errorf("of %d: interval %d from %v to %v, %d in flight", n, iv.Index, iv.From, iv.To, iv.InFlight)
+			}
+			sum.add(iv, metric.NewHistogram(metric.Fine))
+		}
+		if sum.Sent != int64(2*n) || sum.Completed != int64(n) || sum.Failed != int64(n) || sum.Status[200] != int64(n) ||
+			sum.Failures[0].Count != int64(n) || !reflect.DeepEqual(sum.Latency, all.ToSparse()) || sum.To != time.Duration(n)*time.Second {
+			t.Errorf("of %d: %+v", n, sum)
+		}
+		if len(seen) > 4 { // one is seen, two wait, one has the others
+			t.Errorf("of %d: %d are shown", n, len(seen))
+		}
+	}
+	none := NewViewer(2, nil)
+	none.Show(Interval{})
+	none.Close()
+}
+
+// What an interval costs has the remedies of its failures.
+func TestMemoryOfRemedies(t *testing.T) {
+	iv := Interval{Failures: []Failure{{Remedies: slices.Repeat([]fact.Remedy{{Setting: strings.Repeat("x", 100)}}, 50)}}}
+	if n := iv.memorySize(); n < 5000 {
+		t.Errorf("%d bytes", n)
 	}
 }
 
