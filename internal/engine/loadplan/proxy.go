@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -107,6 +108,29 @@ func (p *Plan) ProxiedOrigin() string {
 		return ""
 	}
 	return "http://" + p.Target.authority()
+}
+
+// ProxyReadsOtherHosts reports whether the proxy reads requests whose Host is, or may be, another
+// than the target's. It should connect where the URL says (RFC 9112, 3.2.2), and some do not.
+func (p *Plan) ProxyReadsOtherHosts() bool {
+	if p.ProxiedOrigin() == "" {
+		return false
+	}
+	target := p.Target.authority()
+	others := func(host string) bool {
+		return !strings.EqualFold(strings.TrimSuffix(host, ":80"), target)
+	}
+	return p.Script != nil || slices.ContainsFunc(p.Requests, func(r Request) bool {
+		own := false
+		for i, f := range r.Header {
+			if strings.EqualFold(f.Name, "Host") {
+				if own = true; others(f.Value) || len(r.FieldHoles(i)) > 0 {
+					return true
+				}
+			}
+		}
+		return !own && others(r.Authority)
+	})
 }
 
 // ProxyVariable is the environment variable that names a proxy for the target, as curl and others

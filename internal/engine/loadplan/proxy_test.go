@@ -57,7 +57,7 @@ func TestProxied(t *testing.T) {
 			t.Errorf("%s over %s: tunnels %v, origin %q, cannot %v: %v", c.target.URL, c.http, p.Tunnels(), p.ProxiedOrigin(), cannot, p.Flaws())
 		}
 		reached := p.Reached()
-		if want := (Reached{c.target.Host, c.target.Port}); reached[0] != want || reached[1] != (Reached{"proxy", 3128}) {
+		if want := (Reached{c.target.Host, c.target.Port, true}); reached[0] != want || reached[1] != (Reached{"proxy", 3128, false}) {
 			t.Errorf("%s reaches %v", c.target.URL, reached)
 		}
 		p.Proxy = ""

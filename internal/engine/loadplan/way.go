@@ -49,20 +49,20 @@ func (w *Way) UnmarshalJSON(b []byte) (err error) {
 
 // A Reached is a host that a plan's requests reach, and its port.
 type Reached struct {
-	Host string
-	Port uint16
+	Host    string
+	Port    uint16
+	ByProxy bool // a proxy connects to it, at the address that it finds for a name
 }
 
 // Reached are the target and, as the last, what connections lead to: its proxy, or itself. Whoever
-// says where a plan may go judges all of them. What address a proxy connects to for the target's
-// name is the proxy's to know.
+// says where a plan may go judges all of them, and ProxyReadsOtherHosts.
 func (p *Plan) Reached() []Reached {
-	target := Reached{p.Target.Host, p.Target.Port}
+	target := Reached{p.Target.Host, p.Target.Port, p.Proxy != ""}
 	if p.Proxy == "" {
 		return []Reached{target}
 	}
 	host, port := p.Dialed()
-	return []Reached{target, {host, port}}
+	return []Reached{target, {host, port, false}}
 }
 
 // ConnectsElsewhere reports whether connections go elsewhere than the URL says.

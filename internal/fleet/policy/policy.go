@@ -39,6 +39,7 @@ type Policy struct {
 	MaxConnections int           // 0: any number
 	MaxDuration    time.Duration // of a run, from its first connection to its end; 0: any
 	Scripts        bool          // scripts of whoever orders a load may run
+	Proxies        bool          // a proxy may look target names up, and read other Hosts
 
 	isDefault bool // Allow is the default
 }
@@ -115,6 +116,7 @@ type file struct {
 	MaxConnections int      `yaml:"max_connections"`
 	MaxDuration    string   `yaml:"max_duration"`
 	Scripts        bool     `yaml:"scripts"`
+	Proxies        bool     `yaml:"proxies"`
 }
 
 // fileMax is how many bytes a policy file may have.
@@ -160,7 +162,7 @@ func ReadPolicy(r io.Reader) (*Policy, error) {
 func (f file) parsePolicy() (*Policy, error) {
 	var faults []error
 	p := &Policy{MaxRate: f.MaxRate, MaxConnections: f.MaxConnections, Hosts: f.Hosts,
-		Scripts:   f.Scripts,
+		Scripts: f.Scripts, Proxies: f.Proxies,
 		DenyHosts: f.DenyHosts, Allow: parsePrefixes(privateNetworks), isDefault: f.Allow == nil}
 	addFault := func(key, problem string, args ...any) {
 		faults = append(faults, fmt.Errorf("%s: "+problem, append([]any{key}, args...)...))
@@ -257,6 +259,8 @@ func (policy *Policy) Authorize(ctx context.Context, p loadplan.Plan, lookup Loo
 		"policy judges one")
 	objectIf(p.Script != nil && !policy.Scripts,
 		"its policy lets it run no scripts; its owner can write scripts: true there")
+	objectIf(p.ProxyReadsOtherHosts() && !policy.Proxies, "a request may have another Host than the "+
+		"target's, where a proxy may lead it; its owner can write proxies: true in its policy")
 	policy.checkAmounts(p, objectIf)
 	p.Ceiling = loadplan.RatePerSecond(min(policy.MaxRate, loadplan.MaxRate))
 	if p.Target.Unix != "" {
@@ -264,14 +268,13 @@ func (policy *Policy) Authorize(ctx context.Context, p loadplan.Plan, lookup Loo
 	}
 	for _, at := range p.Reached() {
 		p.Addresses, objections = policy.judgeHost(ctx, p, at, lookup, objections)
-		if p.Addresses == nil {
-			break
-		}
 	}
 	return p, errors.Join(objections...)
 }
 
 // judgeHost looks one of the hosts that a plan reaches up, and adds what the policy has against it.
+// A name that a proxy looks up may have another address there, so it is judged only if the owner
+// leaves that to proxies; then it may also have none here.
 func (policy *Policy) judgeHost(ctx context.Context, p loadplan.Plan, at loadplan.Reached,
 	lookup Lookup, objections []error) (judged []netip.Addr, all []error) {
 	objectIf := func(bad bool, format string, args ...any) {
@@ -281,16 +284,24 @@ func (policy *Policy) judgeHost(ctx context.Context, p loadplan.Plan, at loadpla
 	}
 	objectIf(!policy.allowsPort(at.Port), "port %d is not among those that its policy allows: %v",
 		at.Port, policy.Ports)
-	found, err := lookUpHost(ctx, p, at.Host, lookup)
-	if err != nil {
-		return nil, append(objections, err)
-	}
-	_, err = netip.ParseAddr(at.Host)
-	if named := err != nil; named {
+	_, err := netip.ParseAddr(at.Host)
+	named := err != nil
+	if named {
 		objectIf(len(policy.Hosts) > 0 && !matchesHost(policy.Hosts, at.Host),
 			"%s matches none of the hosts that its policy allows: %s", at.Host,
 			strings.Join(policy.Hosts, ", "))
 		objectIf(matchesHost(policy.DenyHosts, at.Host), "its policy forbids %s", at.Host)
+	}
+	if named && at.ByProxy && !policy.Proxies {
+		return nil, append(objections, fmt.Errorf("it judges addresses, and the proxy looks up that of "+
+			"%s; load an address, or its owner can write proxies: true in its policy", at.Host))
+	}
+	found, err := lookUpHost(ctx, p, at.Host, lookup)
+	if err != nil {
+		if !at.ByProxy {
+			objections = append(objections, err)
+		}
+		return nil, objections
 	}
 	for _, a := range found {
 		a = a.Unmap()
@@ -432,6 +443,9 @@ func (p *Policy) String() string {
 	}
 	if p.Scripts {
 		all = append(all, "scripts")
+	}
+	if p.Proxies {
+		all = append(all, "proxies")
 	}
 	return strings.Join(all, ", ")
 }

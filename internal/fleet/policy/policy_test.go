@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
 )
 
 // to is a plan for a host.
@@ -338,26 +339,79 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// A proxy is judged as the target is, and the load connects to the proxy's judged addresses alone.
+// A proxy is judged as the target is, and the load connects to the proxy's judged addresses alone. What it
+// would look up or could take from a Host, which nobody here can judge, its owner allows.
 func TestProxy(t *testing.T) {
 	lookup := names(map[string]string{"lan": "10.0.0.1", "public": "203.0.113.9", "proxy": "10.0.0.2 10.0.0.3", "forbidden": "10.0.0.9"})
-	for _, c := range []struct{ target, proxy, against string }{
-		{"lan", "proxy:3128", ""},
-		{"lan", "public:3128", "203.0.113.9, an address of public"},
-		{"public", "proxy:3128", "203.0.113.9, an address of public"},
-		{"lan", "proxy:22", "port 22 is not among those"},
-		{"lan", "nowhere:3128", "cannot look up nowhere"},
-		{"nowhere", "proxy:3128", "cannot look up nowhere"},
-		{"lan", "forbidden:3128", "forbids forbidden"},
+	const file = "ports: [80, 443, 3128]\ndeny_hosts: [forbidden]\n"
+	host := func(s string) func(*loadplan.Plan) {
+		return func(p *loadplan.Plan) { p.Requests[0].Header = []proto.Field{{Name: "host", Value: s}} }
+	}
+	for _, c := range []struct {
+		target, proxy, against string // what is against it by default
+		trusting               string // and with proxies: true
+		change                 func(*loadplan.Plan)
+	}{
+		{target: "10.0.0.1", proxy: "proxy:3128"},
+		{target: "10.0.0.1", proxy: "public:3128", against: "203.0.113.9, an address of public", trusting: "203.0.113.9"},
+		{target: "10.0.0.1", proxy: "proxy:22", against: "port 22 is not among those", trusting: "port 22"},
+		{target: "10.0.0.1", proxy: "nowhere:3128", against: "cannot look up nowhere", trusting: "cannot look up nowhere"},
+		{target: "10.0.0.1", proxy: "forbidden:3128", against: "forbids forbidden", trusting: "forbids forbidden"},
+		{target: "203.0.113.9", proxy: "proxy:3128", against: "203.0.113.9, an address of", trusting: "203.0.113.9"},
+		{target: "lan", proxy: "proxy:3128", against: "the proxy looks up that of lan"},
+		{target: "nowhere", proxy: "proxy:3128", against: "that of nowhere"},
+		{target: "127.1", proxy: "proxy:3128", against: "that of 127.1"},
+		{target: "forbidden", proxy: "proxy:3128", against: "that of forbidden", trusting: "its policy forbids forbidden"},
+		{target: "public", proxy: "proxy:3128", against: "that of public", trusting: "203.0.113.9, an address of public"},
+
+		{target: "10.0.0.1", proxy: "proxy:3128", change: host("10.0.0.1:80")},
+		{target: "10.0.0.1", proxy: "proxy:3128", change: host("public"), against: "another Host"},
+		{target: "10.0.0.1", proxy: "proxy:3128", change: host("10.0.0.1:81"), against: "another Host"},
+		{target: "10.0.0.1", proxy: "proxy:3128", against: "another Host", change: func(p *loadplan.Plan) {
+			p.Requests[0].Authority = "public"
+		}},
+		{target: "10.0.0.1", proxy: "proxy:3128", against: "another Host", change: func(p *loadplan.Plan) {
+			host("10.0.0.1")(p)
+			p.Requests[0].Holes = []proto.Hole{{In: proto.InHeader, At: 8}}
+		}},
+		{target: "10.0.0.1", proxy: "proxy:3128", change: func(p *loadplan.Plan) { // which sees no Host
+			host("public")(p)
+			p.Target.URL, p.Target.TLS, p.Target.Port = "https://10.0.0.1/", true, 443
+		}},
+		{target: "10.0.0.1", proxy: "", change: host("public")},
 	} {
-		p := to(c.target, 80)
-		p.Proxy = "http://u:p@" + c.proxy
-		allowed, err := read(t, "ports: [80, 3128]\ndeny_hosts: [forbidden]\n").Authorize(t.Context(), p, lookup)
-		switch {
-		case c.against == "" && (err != nil || len(allowed.Addresses) != 2 || allowed.Addresses[0].String() != "10.0.0.2"):
-			t.Errorf("%s by %s: %v, %v", c.target, c.proxy, allowed.Addresses, err)
-		case c.against != "" && (err == nil || !strings.Contains(err.Error(), c.against)):
-			t.Errorf("%s by %s: %v, want %s", c.target, c.proxy, err, c.against)
+		for _, trusts := range []bool{false, true} {
+			p := to(c.target, 80)
+			p.Requests[0].Authority = c.target
+			if c.proxy != "" {
+				p.Proxy = "http://u:p@" + c.proxy
+			}
+			if c.change != nil {
+				c.change(&p)
+			}
+			text, against := file, c.against
+			if trusts {
+				text, against = file+"proxies: true\n", c.trusting
+			}
+			allowed, err := read(t, text).Authorize(t.Context(), p, lookup)
+			want := []netip.Addr{netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.3")}
+			if c.proxy == "" {
+				want = []netip.Addr{netip.MustParseAddr("10.0.0.1")}
+			}
+			switch {
+			case against == "" && (err != nil || !slices.Equal(allowed.Addresses, want)):
+				t.Errorf("%s by %s, %v: %v, %v", c.target, c.proxy, trusts, allowed.Addresses, err)
+			case against != "" && (err == nil || !strings.Contains(err.Error(), against)):
+				t.Errorf("%s by %s, %v: %v, want %s", c.target, c.proxy, trusts, err, against)
+			}
 		}
+	}
+	script := to("10.0.0.1", 80)
+	script.Proxy, script.Script = "http://10.0.0.2:3128", &loadplan.Script{}
+	if _, err := read(t, "scripts: true\n").Authorize(t.Context(), script, lookup); err == nil || !strings.Contains(err.Error(), "another Host") {
+		t.Error(err)
+	}
+	if allows := read(t, "proxies: true\n"); !strings.HasSuffix(allows.String(), ", proxies") {
+		t.Error(allows)
 	}
 }
