@@ -31,7 +31,7 @@ var kinds = byKind(
 	FewerThreads{}, FewerStreams{}, SlowerRing{}, PortableRing{}, FilesRaised{}, SourcesSpread{},
 	HTTP1Offered{}, HTTP3Costs{}, HTTP3Unanswered{}, SecretsWritten{}, OwnerAllows{}, ShareLate{},
 	ThreadsLost{}, ConnectionsEnded{}, NearCeiling{}, CalibrationUnread{}, ProfileLacking{},
-	ProfileInStep{}, NotWatched{}, NotStored{}, PartsApart{}, IterationsUnknown{},
+	ProfileInStep{}, NotWatched{}, NotStored{}, PartsApart{}, IterationsUnknown{}, RoutesUntimed{},
 
 	NotCompared{}, SelfDiffers{}, SharedCPUs{}, CellsInSequence{}, ServersKept{}, FewRounds{},
 	RoundsAdded{}, CheaperByQueue{}, GeneratorChoice{}, GradeF{}, TrialsLost{}, ProfilesShared{},

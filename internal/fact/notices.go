@@ -211,6 +211,16 @@ type PartsApart struct {
 // Kind is the kind's name.
 func (PartsApart) Kind() Kind { return "parts-apart" }
 
+// RoutesUntimed says that the latency of some routes is not known, because a generator could not
+// tell another machine that of all.
+type RoutesUntimed struct {
+	Routes int `json:"routes"`
+	Of     int `json:"of"`
+}
+
+// Kind is the kind's name.
+func (RoutesUntimed) Kind() Kind { return "routes-untimed" }
+
 // IterationsUnknown says that some of the generators of a load did not say what became of their
 // iterations.
 type IterationsUnknown struct {

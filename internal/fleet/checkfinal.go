@@ -101,10 +101,32 @@ func (r *fleetRun) checkOrdered(m *member, x *loadresult.Result) error {
 	if r.plan.CountsIterations() && x.Scenario == nil {
 		return errors.New("its result has no iterations")
 	}
+	if err := checkNames(&m.part, x); err != nil {
+		return err
+	}
 	for _, c := range r.orderedMost(m, x) {
 		if float64(c.said) > c.most {
 			return fmt.Errorf("its result has %d %s, and its order was of %.0f", c.said, c.what, c.most)
 		}
+	}
+	return nil
+}
+
+// checkNames fails if what a member counted has routes or origins that its plan has not, or measures
+// without a script: whoever reads the result would take them for what was asked for.
+func checkNames(p *loadplan.Plan, x *loadresult.Result) error {
+	names, _ := loadresult.RouteNames(p)
+	named := func(r loadresult.Route, name string) bool { return r.Name == name }
+	if len(x.Routes) > 0 && !slices.EqualFunc(x.Routes, names, named) {
+		return fmt.Errorf("its result has %d routes that are not the plan's %d", len(x.Routes), len(names))
+	}
+	for _, o := range x.RedirectsTo {
+		if !slices.ContainsFunc(p.FollowTo, func(t loadplan.Target) bool { return t.URL == o.Origin }) {
+			return errors.New("its result has redirects to an origin that is not the plan's")
+		}
+	}
+	if x.Scenario != nil && len(x.Scenario.Measures) > 0 && p.Script == nil {
+		return errors.New("its result has what a script counted, and the plan has no script")
 	}
 	return nil
 }
@@ -145,7 +167,6 @@ func (r *fleetRun) orderedMost(m *member, x *loadresult.Result) []ordered {
 		{"requests or iterations", begun, most},
 		{"requests or iterations due", begun + x.Waiting, due},
 		{"requests before the window", x.Warmup, warm},
-		{"routes", int64(len(x.Routes)), float64(min(max(p.Asks(), steps), loadresult.RoutesMax))},
 		{"origins of redirects", int64(len(x.RedirectsTo)), float64(len(p.FollowTo))}}
 	if x.Probe != nil {
 		sent := int64(0)
@@ -191,7 +212,7 @@ func (r *fleetRun) completePart(m *member, x *loadresult.Result, threads int) {
 	if x.Plan, x.Host = m.part, &host; !r.TotalThreads {
 		x.Plan.Threads = min(max(threads, 1), m.part.Connections, loadplan.MaxThreads)
 	}
-	x.Proxy = wire.Readable(x.Proxy)
+	x.Proxy, x.Cause = wire.Readable(x.Proxy), wire.Readable(x.Cause)
 	x.Notices = slices.DeleteFunc(x.Notices, func(f fact.Fact) bool { return !f.IsNotice() })
 	for i := range x.Notices {
 		x.Notices[i].ReplaceTexts(wire.Readable)

@@ -147,8 +147,15 @@ func TestCheckFinal(t *testing.T) {
 		{open, func(r *counted) { r.Warmup = 1000 }, "1000 requests before the window, and its order was of 52"},
 		{closed, func(r *counted) { r.Warmup = 1 }, "1 requests before the window, and its order was of 0"},
 		{closed, func(r *counted) { r.Served = 5 }, "5 connections that served, and its order was of 4"},
-		{closed, func(r *counted) { r.Routes = make([]loadresult.Route, 100) }, "100 routes, and its order was of 2"},
-		{closed, func(r *counted) { r.RedirectsTo = make([]loadresult.OriginTotals, 1) }, "1 origins of redirects"},
+		{closed, func(r *counted) { r.Routes = make([]loadresult.Route, 100) }, "100 routes that are not the plan's 2"},
+		{closed, func(r *counted) { r.Routes[1].Name = "c" }, "2 routes that are not the plan's 2"},
+		{closed, func(r *counted) { r.Routes = r.Routes[:1] }, "1 routes that are not the plan's 2"},
+		{closed, func(r *counted) { slices.Reverse(r.Routes) }, "2 routes that are not the plan's 2"},
+		{closed, func(r *counted) { r.Routes = nil }, ""},
+		{closed, func(r *counted) { r.Routes[0].Latency = nil }, ""}, // there was no room for it
+		{closed, func(r *counted) { r.RedirectsTo = []loadresult.OriginTotals{{Origin: "https://x"}} }, "redirects to an origin"},
+		{users, func(r *counted) { r.Scenario.Measures = []metric.Named{{Name: "x"}} }, "what a script counted"},
+		{closed, func(r *counted) { r.Protocols[strings.Repeat("x", 2000)] = 1 }, "a name of it is longer"},
 		{users, func(r *counted) { r.Scenario.Users = 9 }, "9 users, and its order was of 8"},
 		{openUsers, func(r *counted) { r.Waiting = 1e9 }, "1000000020 requests or iterations due"},
 		{someUsers, func(r *counted) { r.Scenario.Started, r.Scenario.Unfinished = 21, 3 }, "21 requests or iterations, and its order was of 20"},
@@ -169,11 +176,17 @@ func TestCheckFinal(t *testing.T) {
 		r, m := plannedRun(t, c.plan)
 		c.lie(m.final.Result)
 		r.acceptFinal(m)
+		untimed := m.counted != nil && m.counted.Untimed() > 0
+		if untimed != (m.result != nil && slices.ContainsFunc(m.result.WarningFacts(), isUntimed)) {
+			t.Error("routes without latency are not told")
+		}
 		if (m.result != nil) != (c.why == "") || (m.lost == "") != (c.why == "") || !strings.Contains(m.lost, c.why) {
 			t.Errorf("lost %q, want %q", m.lost, c.why)
 		}
 	}
 }
+
+func isUntimed(f fact.Fact) bool { return f.Kind() == fact.RoutesUntimed{}.Kind() }
 
 // Each number that a final can have has a limit, far below what sums can hold.
 func TestEveryNumberHasALimit(t *testing.T) {

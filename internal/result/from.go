@@ -63,8 +63,8 @@ func FromParts(r *loadresult.Result, parts []*Result, plan loadplan.Plan, versio
 	out.countUnanswered(parts)
 	out.setRoutes(r, parts)
 	out.judgeGenerators(parts)
-	out.Warn(slices.Concat(r.Notices, apartFacts(r), unknownIterations(out, parts), cautions(out),
-		runfacts.Of(r))...)
+	out.Warn(slices.Concat(r.Notices, apartFacts(r), unknownIterations(out, parts),
+		untimedRoutes(r), cautions(out), runfacts.Of(r))...)
 	return out, nil
 }
 

@@ -74,8 +74,8 @@ func closedRun() *loadresult.Result {
 				{Phase: loadresult.Read, Kind: "reset", Address: "1.2.3.4:443", Detail: "reset", Count: 9},
 			}},
 		Routes: []loadresult.Route{
-			{Name: "a", Completed: 999, Failed: 2, Latency: histogram(metric.Fine, time.Second)},
-			{Name: "b", Latency: metric.NewHistogram(metric.Fine)},
+			{Name: "a", Completed: 999, Failed: 2, Latency: histogram(metric.Coarse, time.Second)},
+			{Name: "b", Latency: metric.NewHistogram(metric.Coarse)},
 		},
 		CPU: 500 * time.Millisecond, Busy: 0.25, GCPauseMax: 70 * time.Microsecond,
 		Notices: []fact.Fact{fact.Noticed(fact.PortableRing{Procs: 1, Threads: 2})},

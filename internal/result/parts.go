@@ -30,6 +30,15 @@ func apartFacts(r *loadresult.Result) []fact.Fact {
 	return []fact.Fact{*told(fact.PartsApart{ApartUS: float64(apart.Microseconds())})}
 }
 
+// untimedRoutes finds that generators did not tell the latency of all routes.
+func untimedRoutes(r *loadresult.Result) []fact.Fact {
+	n := r.Untimed()
+	if n == 0 {
+		return nil
+	}
+	return []fact.Fact{*told(fact.RoutesUntimed{Routes: n, Of: len(r.Routes)})}
+}
+
 // unknownIterations finds that iterations are only those of some parts.
 func unknownIterations(m *Result, all []*Result) []fact.Fact {
 	unknown := 0

@@ -225,6 +225,7 @@ var said = []fact.Fact{
 	{Args: fact.NotStored{Why: "storing the result: no space left on device"}},
 	{Args: fact.PartsApart{ApartUS: 31_250}},
 	{Args: fact.IterationsUnknown{Parts: 1, Of: 4}},
+	{Args: fact.RoutesUntimed{Routes: 12, Of: 1000}},
 	{Args: fact.RowsLeft{Left: 60, Of: 1234, File: "people.csv"}},
 }
 

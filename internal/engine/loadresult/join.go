@@ -36,7 +36,11 @@ func Join(parts []*Result, together []Interval) (*Result, error) {
 		Intervals: together,
 		Started:   first.Started, Warmed: first.Warmed, Ended: last.Ended, Cause: last.Cause,
 		Total: metric.NewCounters(), Totals: NewTotals()}
-	m.Outage = parts[0].Outage
+	for i, r := range m.WholeParts() { // there is no outage while one part has a connection
+		if m.Outage = min(m.Outage, r.Outage); i == 0 {
+			m.Outage = r.Outage
+		}
+	}
 	for _, r := range parts {
 		m.addPart(r)
 	}
@@ -47,7 +51,6 @@ func Join(parts []*Result, together []Interval) (*Result, error) {
 func (m *Result) addPart(r *Result) {
 	m.Total.Merge(r.Total)
 	m.AddTotals(&r.Totals)
-	m.Outage = min(m.Outage, r.Outage) // there is no outage while one part has a connection
 	m.Failures = mergeFailures(m.Failures, r.Failures)
 	m.Probe = cmp.Or(m.Probe, r.Probe) // only one part has it
 	m.addRoutes(r.Routes)
@@ -79,11 +82,7 @@ func (m *Result) addRoutes(from []Route) {
 		}
 		if at < 0 {
 			at = len(m.Routes)
-			r := Route{Name: x.Name, Latency: metric.NewHistogram(metric.Coarse)}
-			if x.Latency != nil {
-				r.Latency = metric.NewHistogram(x.Latency.Digits())
-			}
-			m.Routes = append(m.Routes, r)
+			m.Routes = append(m.Routes, Route{Name: x.Name, Latency: metric.NewHistogram(metric.Coarse)})
 		}
 		AddRoutes(m.Routes[at:at+1], []Route{x})
 	}

@@ -194,6 +194,65 @@ func TestCheckTold(t *testing.T) {
 	}
 }
 
+// Of parts of which nothing but their intervals is known, nobody knows an outage: it is that of the others.
+func TestOutageOfParts(t *testing.T) {
+	plan := loadplan.DefaultPlan()
+	plan.Connections, plan.Threads = 6, 3
+	for _, c := range []struct {
+		outages []int64 // -1: it is not known
+		want    int64
+	}{{[]int64{5, 3, 4}, 3}, {[]int64{5, -1, 4}, 4}, {[]int64{-1, -1, 4}, 4}, {[]int64{5, 0, -1}, 0}, {[]int64{-1, -1, -1}, 0}} {
+		var parts []*Result
+		for i, p := range plan.Split(3) {
+			r := &Result{Plan: p, Total: metric.NewCounters(), Totals: NewTotals(), Ended: ByDuration}
+			if r.Outage = c.outages[i]; r.Outage < 0 {
+				r = new(Tally).Partial(p)
+				r.setIntervals(new(Tally))
+			}
+			parts = append(parts, r)
+		}
+		if m, err := Join(parts, nil); err != nil || m.Outage != c.want {
+			t.Errorf("%v: %+v, %v", c.outages, m, err)
+		}
+	}
+}
+
+// A route has the latency of all parts, or none.
+func TestRoutesOfParts(t *testing.T) {
+	plan := loadplan.DefaultPlan()
+	plan.Connections, plan.Threads = 6, 3
+	var parts []*Result
+	whole := [3]*metric.Histogram{}
+	for k, p := range plan.Split(3) {
+		r := &Result{Plan: p, Total: metric.NewCounters(), Totals: NewTotals(), Ended: ByDuration}
+		for i, name := range []string{"a", "b", "c"} {
+			h := metric.NewHistogram(metric.Coarse)
+			for v := range int64(100 * (i + 1)) {
+				h.Record(v * v * int64(k+1) * 1000)
+			}
+			if whole[i] == nil {
+				whole[i] = metric.NewHistogram(metric.Coarse)
+			}
+			whole[i].Merge(h)
+			r.Routes = append(r.Routes, Route{Name: name, Completed: h.Count, Latency: h})
+		}
+		parts = append(parts, r)
+	}
+	parts[1] = parts[1].LeaveOutTimes(parts[1].Routes[0].bytes()) // the others have more buckets
+	m, err := Join(parts, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range m.Routes {
+		if x.Completed != whole[i].Count || (x.Latency == nil) != (i > 0) || i == 0 && x.Latency.EncodeHDR() != whole[i].EncodeHDR() {
+			t.Errorf("%+v of %d", x, whole[i].Count)
+		}
+	}
+	if m.Untimed() != 2 || len(m.Routes) != 3 {
+		t.Errorf("%d of %d routes have no latency", m.Untimed(), len(m.Routes))
+	}
+}
+
 // Parts of another plan, or not all of them, are no whole.
 func TestJoinRefuses(t *testing.T) {
 	plan := loadplan.DefaultPlan()

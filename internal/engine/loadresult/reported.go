@@ -2,6 +2,7 @@ package loadresult
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -40,10 +41,12 @@ func Reported(all []Failure) []Failure {
 	return all
 }
 
-// Limits of lists in what a process tells another.
+// Limits of lists, and of the bytes of a name, in what a process tells another. The names of routes
+// are the plan's, which whoever has the plan compares.
 const (
 	listMost  = 256
 	termsMost = 256
+	nameMost  = 1 << 10
 )
 
 // errHistogram is the fault of a histogram that has other buckets than it should, or is missing.
@@ -56,6 +59,26 @@ func (r *Result) CheckTold() error {
 		return errors.New("it has what its reports tell")
 	}
 	return r.checkLists(true)
+}
+
+// names are those in r that a generator makes up: a report shows them.
+func (r *Result) names() []string {
+	all := append(slices.Collect(maps.Keys(r.Protocols)), r.Ring, r.Proxy, string(r.Ended))
+	for t := range r.Terms {
+		all = append(all, t.Version+t.Cipher+t.Group)
+	}
+	for _, a := range r.Lost {
+		all = append(all, a.Address+a.Why)
+	}
+	for _, k := range r.Retries {
+		all = append(all, k.Method+k.Why)
+	}
+	if r.Scenario != nil {
+		for _, m := range r.Scenario.Measures {
+			all = append(all, m.Name)
+		}
+	}
+	return all
 }
 
 func (r *Result) checkLists(probe bool) error {
@@ -87,6 +110,8 @@ func (r *Result) checkLists(probe bool) error {
 	switch {
 	case long:
 		return errors.New("a list of it is longer than any generator's")
+	case slices.ContainsFunc(r.names(), func(s string) bool { return len(s) > nameMost }):
+		return errors.New("a name of it is longer than any generator's")
 	case slices.ContainsFunc(coarse, other(metric.Coarse)) ||
 		slices.ContainsFunc(fine, other(metric.Fine)):
 		return errHistogram

@@ -17,6 +17,7 @@
 //	together.go         intervals of several generators
 //	totals.go           what all workers counted
 //	unanswered.go       waits for answers that did not come
+//	viewer.go           intervals for whoever watches
 package loadresult
 
 import (
@@ -221,8 +222,8 @@ var Phases = []Phase{DNS, Connect, TLSPhase, Write, Read, Protocol, Timeout, Exp
 type Route struct {
 	Name              string
 	Completed, Failed int64
-	Latency           *metric.Histogram
-	Unanswered        Unanswered // without times of slots
+	Latency           *metric.Histogram // Coarse; nil: it is not known, see Result.LeaveOutTimes
+	Unanswered        Unanswered        // without times of slots
 }
 
 // A RedirectTotals is how many redirects were followed. A request and its redirects count once.

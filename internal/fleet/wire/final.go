@@ -20,27 +20,52 @@ type Final struct {
 }
 
 // Limits of a Final. Its JSON may be many times as long as what is sent, and its values take many
-// times as much memory as JSON: {} is a route with all its fields.
+// times as much memory as JSON: {} is a route with all its fields. 1,000 routes of 5,000 answers each
+// are half a MiB as sent.
 const (
-	FinalMax       = 1 << 20   // bytes as sent, in one message or several
-	finalTextMax   = 4 << 20   // bytes of its JSON
-	finalValuesMax = 128 << 10 // values in that JSON
+	FinalMax     = 2 << 20 // bytes as sent, in one message or several
+	finalTextMax = 6 << 20 // bytes of its JSON
 )
 
-// Pack packs f, which ParseFinal reads. One that is too long is replaced by an error.
+// finalShape are the limits of that JSON. No list of a Result has more than some more than 1,024.
+var finalShape = shape{values: 128 << 10, list: 2 << 10, depth: depthMax}
+
+// Pack packs f, which ParseFinal reads. One that is too long loses the longest histograms of its
+// routes, and is replaced by an error if it is too long without all of them.
 func (f Final) Pack() []byte {
-	packed := f.compress()
-	if _, err := ParseFinal(packed); err != nil {
-		return Final{Error: err.Error(), Why: f.Why}.compress()
+	packed, err := f.tryPack()
+	all := f.Result.RouteBytes()
+	for room := all; err != nil && room > 0; {
+		if room = room / 4 * 3; room < all/16 {
+			room = 0
+		}
+		f.Result = f.Result.LeaveOutTimes(room)
+		packed, err = f.tryPack()
+	}
+	if err != nil {
+		return compress(Encode(Final{Error: err.Error(), Why: f.Why}))
 	}
 	return packed
 }
 
-// compress returns f as it is sent.
-func (f Final) compress() []byte {
+// tryPack is Pack of one that is short enough.
+func (f Final) tryPack() ([]byte, error) {
+	text := Encode(f)
+	if len(text) > finalTextMax {
+		return nil, errTextLong
+	}
+	packed := compress(text)
+	_, err := ParseFinal(packed)
+	return packed, err
+}
+
+var errTextLong = fmt.Errorf("an agent's result: it becomes longer than %d bytes", finalTextMax)
+
+// compress returns the JSON of a Final as it is sent.
+func compress(text []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	w.Write(Encode(f)) // a buffer takes all
+	w.Write(text) // a buffer takes all
 	w.Close()
 	return b.Bytes()
 }
@@ -60,10 +85,10 @@ func ParseFinal(b []byte) (*Final, error) {
 		return nil, fmt.Errorf("an agent's result: %w", err)
 	}
 	if len(text) > finalTextMax {
-		return nil, fmt.Errorf("an agent's result: it becomes longer than %d bytes", finalTextMax)
+		return nil, errTextLong
 	}
 	f := new(Final)
-	if err := decodeStrict(text, f, finalValuesMax); err != nil {
+	if err := decodeStrict(text, f, finalShape); err != nil {
 		return nil, fmt.Errorf("an agent's result: %w", err)
 	}
 	if (f.Result == nil) == (f.Error == "") {

@@ -2,8 +2,9 @@ package wire
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -50,6 +51,54 @@ func TestFinal(t *testing.T) {
 	t.Logf("%d bytes", len(b))
 }
 
+// routesOf is a result of as many routes as there can be, each with its own n answers: of a millisecond
+// to tens of them, or of all lengths from a microsecond to a thousand seconds.
+func routesOf(n int, anything bool) *loadresult.Result {
+	random := rand.New(rand.NewPCG(1, 2))
+	scale := func(i int) float64 { return math.Pow(10, float64(i)/float64(n)*9-3) }
+	r := &loadresult.Result{Ended: loadresult.ByDuration}
+	for i := range loadresult.RoutesMax {
+		h := metric.NewHistogram(metric.Coarse)
+		for k := range n {
+			ms := math.Exp(random.NormFloat64()*0.6) * float64(i%7+1)
+			if anything {
+				ms *= scale(k)
+			}
+			h.Record(int64(ms * 1e6))
+		}
+		r.Routes = append(r.Routes, loadresult.Route{Name: fmt.Sprint("GET /path/of/", i), Completed: int64(n), Latency: h})
+	}
+	return r
+}
+
+// A thousand routes of thousands of answers each come through whole. If their histograms are more
+// than a final has room for, the longest of them are missing, and nothing else is.
+func TestFinalOfManyRoutes(t *testing.T) {
+	all := routesOf(5000, false)
+	b := Final{Result: all}.Pack()
+	f, err := ParseFinal(b)
+	if err != nil || f.Result == nil || f.Result.Untimed() > 0 || !bytes.Equal(Encode(f.Result), Encode(all)) {
+		t.Errorf("%d bytes: %v, %+v", len(b), err, f)
+	}
+	t.Logf("%d bytes", len(b))
+	large := routesOf(6000, true)
+	large.Routes[7].Latency = all.Routes[7].Latency
+	b = Final{Result: large}.Pack()
+	if f, err = ParseFinal(b); err != nil || f.Result == nil || f.Result.CheckTold() != nil {
+		t.Fatalf("%d bytes: %v, %+v", len(b), err, f)
+	}
+	t.Logf("%d bytes, %d routes without latency", len(b), f.Result.Untimed())
+	if n := f.Result.Untimed(); n < 100 || n > 900 || f.Result.Routes[7].Latency == nil || len(f.Result.Routes) != loadresult.RoutesMax {
+		t.Errorf("%d routes have no latency", n)
+	}
+	for i, x := range f.Result.Routes {
+		if was := large.Routes[i]; x.Name != was.Name || x.Completed != was.Completed ||
+			x.Latency != nil && x.Latency.EncodeHDR() != was.Latency.EncodeHDR() {
+			t.Fatalf("route %d: %+v", i, x)
+		}
+	}
+}
+
 // What no final can hold is no result, and that is said.
 func TestFinalTooLong(t *testing.T) {
 	r := counted()
@@ -63,28 +112,25 @@ func TestFinalTooLong(t *testing.T) {
 }
 
 // packed is what a liar sends: any text, packed.
-func packed(text string) []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	w.Write([]byte(text))
-	w.Close()
-	return b.Bytes()
-}
+func packed(text string) []byte { return compress([]byte(text)) }
 
 // Some kilobytes cannot have gigabytes made of them: what a final becomes is limited before it is
 // read, in bytes and in values, and histograms take no more than their buckets.
 func TestFinalMakesNoRoomForLies(t *testing.T) {
 	many := func(head, one string, n int) string { return head + strings.Repeat(one+",", n) + one + "]}" }
 	for name, c := range map[string]struct{ text, want string }{
-		"routes":        {many(`{"result":{"Routes":[`, "{}", 2<<20) + "}", "longer than"},
-		"fewer routes":  {many(`{"result":{"Routes":[`, "{}", 1<<20) + "}", "values"},
-		"none of them":  {many(`{"result":{"Routes":[`, "null", 700_000) + "}", "values"},
-		"one long word": {`{"error":"` + strings.Repeat("x", 6<<20) + `"}`, "longer than"},
-		"neither":       {`{}`, "either it or why"},
-		"both":          {`{"error":"x","result":{}}`, "either it or why"},
-		"unknown":       {`{"x":1}`, "unknown field"},
-		"a plan":        {`{"result":{"Plan":{}}}`, "unknown field"},
-		"buckets":       {`{"result":{"FirstByte":{"count":1,"sum":1,"min":1,"max":1,"digits":9,"buckets":"AQE="}}}`, "damaged"},
+		"routes":           {many(`{"result":{"Routes":[`, "{}", 2<<20) + "}", "longer than"},
+		"fewer routes":     {many(`{"result":{"Routes":[`, "{}", 1<<20) + "}", "values"},
+		"none of them":     {many(`{"result":{"Routes":[`, "null", 700_000) + "}", "values"},
+		"one long word":    {`{"error":"` + strings.Repeat("x", 7<<20) + `"}`, "longer than"},
+		"probes of probes": {`{"result":{` + strings.Repeat(`"Probe":{`, 9000) + strings.Repeat("}", 9002), "deep"},
+		"lists":            {`{"result":{"Routes":` + strings.Repeat("[", 3<<20), "deep"},
+		"samples":          {many(`{"result":{"Samples":[`, "{}", 10_000) + "}", "a list of it has 10001 values"},
+		"neither":          {`{}`, "either it or why"},
+		"both":             {`{"error":"x","result":{}}`, "either it or why"},
+		"unknown":          {`{"x":1}`, "unknown field"},
+		"a plan":           {`{"result":{"Plan":{}}}`, "unknown field"},
+		"buckets":          {`{"result":{"FirstByte":{"count":1,"sum":1,"min":1,"max":1,"digits":9,"buckets":"AQE="}}}`, "damaged"},
 	} {
 		b := packed(c.text)
 		var before, after runtime.MemStats
@@ -94,8 +140,8 @@ func TestFinalMakesNoRoomForLies(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
-		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
-			t.Errorf("%s: %d bytes had %d MB made", name, len(b), used>>20)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 || len(c.text) < 1<<20 && used > 4<<20 {
+			t.Errorf("%s: %d bytes had %d KB made", name, len(b), used>>10)
 		}
 	}
 	for name, b := range map[string][]byte{"nothing": nil, "no gzip": []byte("{}"),
@@ -105,22 +151,27 @@ func TestFinalMakesNoRoomForLies(t *testing.T) {
 		}
 	}
 	one := `{"Name":"x","Latency":{"count":1,"sum":1,"min":1,"max":1,"digits":3,"buckets":"AQE="}}`
-	b := packed(many(`{"result":{"Routes":[`, one, 9000) + "}")
+	b := packed(many(`{"result":{"Routes":[`, one, 2000) + "}")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	f, err := ParseFinal(b)
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; err != nil || f.Result.CheckTold() == nil || used > 64<<20 {
-		t.Errorf("%d histograms had %d MB made: %v", 9001, used>>20, err)
+		t.Errorf("%d histograms had %d MB made: %v", 2001, used>>20, err)
 	}
 }
 
-// A message has so many values at most, and commas in words are none.
+// A message has so many values at most, so many of them in a list, and so deep; commas and brackets in
+// words are none.
 func TestValues(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "{}": 1, `{"a":[1,2,3]}`: 4, `{"a":",,,[[[\",{"}`: 1, `[[],[],{}]`: 6} {
-		if n := countValues([]byte(text)); n != want {
-			t.Errorf("%s: %d, want %d", text, n, want)
+	for text, want := range map[string]shape{"": {}, "{}": {1, 0, 1}, `{"a":[1,2,3]}`: {4, 3, 2}, `{"a":",,,[[[\",{"}`: {1, 0, 1},
+		`[[],[],{}]`: {6, 3, 2}, "[[[[[[[[[": {4, 0, 4}, ",]}[1,2": {2, 2, 1}} {
+		if is := shapeOf([]byte(text), 3); is != want {
+			t.Errorf("%s: %+v, want %+v", text, is, want)
 		}
+	}
+	if is := shapeOf(Encode(Final{Result: counted()}), depthMax); is.depth > 8 {
+		t.Errorf("a final is %+v", is)
 	}
 	var r Report
 	long := `{"run":"r","seq":1,"tick":{"Failures":[` + strings.Repeat("{},", 100_000) + `{}]}}`
@@ -140,7 +191,7 @@ func FuzzOpenFinal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		other, err := ParseFinal(one.compress())
+		other, err := ParseFinal(compress(Encode(one)))
 		if err != nil {
 			t.Fatalf("%s is read and is written as %s: %v", text, Encode(one), err)
 		}

@@ -36,7 +36,7 @@ func ParseInstruction(b []byte, verify func(text, signature []byte) error) (i In
 	if err := Decode(b, &s); err != nil {
 		return i, err
 	}
-	if err := decodeStrict(s.Text, &i, messageValuesMax); err != nil {
+	if err := decodeStrict(s.Text, &i, messageShape); err != nil {
 		return i, err
 	}
 	return i, verify(s.Text, s.Signature)

@@ -75,14 +75,15 @@ func OpenOrder(sealed []byte, from string, key nkeys.KeyPair,
 		return o, loadplan.Plan{}, errors.New("the plan was damaged on its way, or is for another agent")
 	}
 	var s signed
-	if err := decodeStrict(b, &s, messageValuesMax); err != nil {
+	if err := decodeStrict(b, &s, messageShape); err != nil {
 		return o, loadplan.Plan{}, err
 	}
 	if err := verify(s.Text, s.Signature); err != nil {
 		return o, loadplan.Plan{}, err
 	}
 	// Its values beside the plan are few, for it has no lists; those of the plan unpack limits.
-	if err := decodeStrict(s.Text, &o, len(s.Text)); err != nil {
+	n := len(s.Text)
+	if err := decodeStrict(s.Text, &o, shape{n, n, n}); err != nil {
 		return o, loadplan.Plan{}, err
 	}
 	plan, err := unpack.Plan(o.Plan)

@@ -205,9 +205,6 @@ const (
 	MessageMax    = 1 << 20
 	PieceMax      = 64 << 10
 	FinalPieceMax = 32 << 10
-	// messageValuesMax is how many JSON values a message may have: a value takes much more memory
-	// than its text.
-	messageValuesMax = 64 << 10
 	// BundleMax is how long a sealed Order may be, in bytes. Its plan contains bodies.
 	BundleMax = 64 << 20
 )
@@ -229,13 +226,30 @@ func Decode(b []byte, to any) error {
 	if len(b) > MessageMax {
 		return fmt.Errorf("a message of %d bytes; %d at most", len(b), MessageMax)
 	}
-	return decodeStrict(b, to, messageValuesMax)
+	return decodeStrict(b, to, messageShape)
 }
 
-// decodeStrict is Decode without a limit of length, and with a limit of values.
-func decodeStrict(b []byte, to any, most int) error {
-	if n := countValues(b); n > most {
-		return fmt.Errorf("reading a message of the fleet: it has %d values; %d at most", n, most)
+// A shape is how many values a JSON text has, how many are in the longest of its lists or objects,
+// and how deep these lie in one another. A value takes much more memory than its text, one that
+// nests most: {"Probe":{"Probe":{}}} is a result in a result.
+type shape struct{ values, list, depth int }
+
+// depthMax is how deep the values of a message may lie. Those that dyno sends are at most 8 deep.
+const depthMax = 16
+
+var messageShape = shape{values: 64 << 10, list: 64 << 10, depth: depthMax}
+
+// decodeStrict is Decode without a limit of length, and with limits of the text's shape.
+func decodeStrict(b []byte, to any, most shape) error {
+	is := shapeOf(b, most.depth)
+	for _, c := range []struct {
+		is, most int
+		what     string
+	}{{is.values, most.values, "it has %d values"}, {is.depth, most.depth, "its values lie %d deep"},
+		{is.list, most.list, "a list of it has %d values"}} {
+		if c.is > c.most {
+			return fmt.Errorf("reading a message of the fleet: "+c.what+"; %d at most", c.is, c.most)
+		}
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -248,20 +262,28 @@ func decodeStrict(b []byte, to any, most int) error {
 	return nil
 }
 
-// countValues returns an upper bound of the values and field names in a JSON text: the commas and
-// opening brackets outside strings.
-func countValues(b []byte) (n int) {
-	for i, inString := 0, false; i < len(b); i++ {
+// shapeOf returns the shape of a JSON text, up to where it is deeper than most. Its values are an
+// upper bound: the commas and opening brackets outside strings.
+func shapeOf(b []byte, most int) (s shape) {
+	var in []int // values so far of each list or object that is open
+	for i, inString := 0, false; i < len(b) && s.depth <= most; i++ {
 		switch c := b[i]; {
 		case inString && c == '\\':
 			i++
 		case c == '"':
 			inString = !inString
-		case !inString && (c == ',' || c == '[' || c == '{'):
-			n++
+		case inString:
+		case c == '[' || c == '{':
+			in = append(in, 1)
+			s.values, s.depth = s.values+1, max(s.depth, len(in))
+		case c == ',' && len(in) > 0:
+			in[len(in)-1]++
+			s.values, s.list = s.values+1, max(s.list, in[len(in)-1])
+		case (c == ']' || c == '}') && len(in) > 0:
+			in = in[:len(in)-1]
 		}
 	}
-	return n
+	return s
 }
 
 // SplitPieces splits b into pieces of size bytes, the last of which may be shorter. There is at

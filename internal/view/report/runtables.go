@@ -136,8 +136,7 @@ func errorTable(r *result.Result) format.Table {
 	return t
 }
 
-// routeTable has a row for each route. Of several generators that served a route, its percentiles
-// are not known.
+// routeTable has a row for each route.
 func routeTable(r *result.Result) format.Table {
 	if len(r.Routes) == 0 {
 		return nil
@@ -146,11 +145,10 @@ func routeTable(r *result.Result) format.Table {
 	for _, e := range r.Routes {
 		row := []string{format.PlainLine(e.Name), format.Count(e.Completed), format.Count(e.Errors)}
 		if e.Completed > 0 {
-			row = append(row, format.Micros(e.Mean))
-			for i, us := range []float64{e.P50, e.P90, e.P99, e.Max} {
+			for i, us := range []float64{e.Mean, e.P50, e.P90, e.P99, e.Max} {
 				text := format.TooFew
 				if us > 0 {
-					text = format.Known(e.IsOver([]float64{50, 90, 99, 100}[i], us), format.Micros(us))
+					text = format.Known(i > 0 && e.IsOver([]float64{0, 50, 90, 99, 100}[i], us), format.Micros(us))
 				}
 				row = append(row, text)
 			}
