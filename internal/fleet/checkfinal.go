@@ -112,13 +112,14 @@ func (r *fleetRun) checkOrdered(m *member, x *loadresult.Result) error {
 	return nil
 }
 
-// checkNames fails if what a member counted has routes or origins that its plan has not, or measures
-// without a script: whoever reads the result would take them for what was asked for.
+// checkNames fails if what a member counted has routes or origins that its plan has not, or
+// measures without a script: whoever reads the result would take them for what was asked for.
 func checkNames(p *loadplan.Plan, x *loadresult.Result) error {
 	names, _ := loadresult.RouteNames(p)
 	named := func(r loadresult.Route, name string) bool { return r.Name == name }
 	if len(x.Routes) > 0 && !slices.EqualFunc(x.Routes, names, named) {
-		return fmt.Errorf("its result has %d routes that are not the plan's %d", len(x.Routes), len(names))
+		return fmt.Errorf("its result has %d routes that are not the plan's %d", len(x.Routes),
+			len(names))
 	}
 	for _, o := range x.RedirectsTo {
 		if !slices.ContainsFunc(p.FollowTo, func(t loadplan.Target) bool { return t.URL == o.Origin }) {

@@ -23,8 +23,8 @@ func NewRoutes(p *loadplan.Plan) (routes []Route, route []int) {
 	return routes, route
 }
 
-// RouteNames are the names of the plan's steps, each once, and which of them each step has. With one
-// step there are none: its route would equal the total. There are RoutesMax at most.
+// RouteNames are the names of the plan's steps, each once, and which of them each step has. With
+// one step there are none: its route would equal the total. There are RoutesMax at most.
 func RouteNames(p *loadplan.Plan) (names []string, route []int) {
 	if p.StepCount() < 2 {
 		return nil, nil

@@ -2,9 +2,9 @@ package loadresult
 
 import "sync"
 
-// A Viewer shows intervals to somebody in a goroutine of its own, because whoever sees them may take
-// any time: on a stopped terminal. While too many wait, one is added to the next, so that what is
-// shown always adds up to what was counted. nil shows nothing.
+// A Viewer shows intervals to somebody in a goroutine of its own, because whoever sees them may
+// take any time: on a stopped terminal. While too many wait, one is added to the next, so that what
+// is shown always adds up to what was counted. nil shows nothing.
 type Viewer struct {
 	waiting chan *Interval
 	carried *Interval // what found no room

@@ -14,8 +14,8 @@ type Named struct {
 
 // AddNamed returns all, in the order of their names, with those of another worker or generator.
 // What has the same name in both is added up, unless one is a counter and the other a histogram:
-// then the first is kept. The histograms of the sum take no more memory than a Sparse, because other
-// machines say what names there are: nothing can be recorded in them.
+// then the first is kept. The histograms of the sum take no more memory than a Sparse, because
+// other machines say what names there are: nothing can be recorded in them.
 func AddNamed(all, more []Named) []Named {
 	var scratch *Histogram
 	for _, one := range more {

@@ -27,7 +27,7 @@ const (
 	finalTextMax = 6 << 20 // bytes of its JSON
 )
 
-// finalShape are the limits of that JSON. No list of a Result has more than some more than 1,024.
+// finalShape are the limits of that JSON. The longest list of a Result has a little over 1,024.
 var finalShape = shape{values: 128 << 10, list: 2 << 10, depth: depthMax}
 
 // Pack packs f, which ParseFinal reads. One that is too long loses the longest histograms of its
