@@ -20,8 +20,8 @@ type Final struct {
 }
 
 // Limits of a Final. Its JSON may be many times as long as what is sent, and its values take many
-// times as much memory as JSON: {} is a route with all its fields. 1,000 routes of 5,000 answers each
-// are half a MiB as sent.
+// times as much memory as JSON: {} is a route with all its fields. 1,000 routes of 5,000 answers
+// each are half a MiB as sent.
 const (
 	FinalMax     = 2 << 20 // bytes as sent, in one message or several
 	finalTextMax = 6 << 20 // bytes of its JSON
