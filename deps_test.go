@@ -102,7 +102,7 @@ engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redac
 result: result/streamed result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting lazyregexp /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
-result/streamed: digits engine/metric result/durations result/scripted /
+result/streamed: digits engine/loadresult engine/metric result/durations result/scripted /
 result/runfacts: engine/loadplan engine/loadresult engine/metric engine/redirect engine/scenario fact result/durations say setting /
 result/durations: engine/metric /
 result/unanswered: digits engine/loadresult result/durations /

@@ -426,7 +426,8 @@ func PointOf(i loadresult.Interval) Point {
 		P99: toMicroseconds(float64(i.P99)), Max: toMicroseconds(float64(i.Max)), InFlight: i.InFlight,
 		EarlyCounts: i.EarlyCounts, Received: i.Received, Written: i.Written,
 		Status: countByCode(i.Status), Heat: i.Heat, ByPart: i.ByPart,
-		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed, Events: i.Events}
+		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed, Events: i.Events,
+		Second: streamed.SecondOf(i.Times)}
 }
 
 // countByCode counts the answers of an interval by status code; nil if there were none.

@@ -88,6 +88,22 @@ func TestStreamsOfALaw(t *testing.T) {
 	}
 }
 
+// Each second has the first events and gaps that came in it.
+func TestSecondsOfStreams(t *testing.T) {
+	n := int64(0)
+	p := streamPlan(func(p *loadplan.Plan) { p.Connections, p.Duration = 1, loadplan.Seconds(2*s) })
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+		n++ // streams of 500 ms, whose gaps are 100 ms in the first second, and 200 in the next
+		law{100 * ms, []int64{100 * ms, 200 * ms}[(n-1)/2], []int{5, 3}[(n-1)/2], 1}.streams().Server(p, b)
+	}})
+	for i, gap := range []int64{100 * ms, 200 * ms} {
+		at := r.Intervals[i].Times
+		if at == nil || !near(int64(at.FirstP99), 100*ms) || !near(int64(at.GapP50), gap) || !near(int64(at.GapP99), gap) {
+			t.Errorf("second %d: %+v, want gaps of %d ms", i, at, gap/ms)
+		}
+	}
+}
+
 // Wherever the bytes of a stream are cut, an event comes with its last byte.
 func TestStreamsCutAtEachByte(t *testing.T) {
 	body := "data: a\r\n\r\ndata: b\n\n: c\n\ndata: d\n\n"

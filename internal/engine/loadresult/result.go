@@ -160,6 +160,8 @@ type Apart struct {
 	metric.EarlyCounts
 	metric.GoodCounts
 	Events int64 // of streams: counted, that came in it
+	// Times are what Stream shows; nil: answers are no streams, or it is not known of all.
+	Times *StreamTimes `json:",omitempty"`
 	// Stream is what was counted of streams; nil: answers are none. Not in a Result.
 	Stream       *metric.StreamsSparse `json:",omitempty"`
 	Bodies       int64                 // bytes of the bodies of answers to the window's requests
@@ -167,6 +169,28 @@ type Apart struct {
 
 	// ByPart divides Completed by the Parts of a Result; nil for one that told nothing of this time.
 	ByPart []*int64 `json:"-"`
+}
+
+// StreamTimes are of what came in an interval, of streams that were due in the window.
+type StreamTimes struct {
+	FirstP50, FirstP99 time.Duration // 0: no stream began
+	GapP50, GapP99     time.Duration // 0: there was no gap
+	Tokens             int64         // of all streams that ended in it
+}
+
+// timesOf are those of an interval; nil if answers are no streams.
+func timesOf(s *metric.StreamsSparse) *StreamTimes {
+	if s == nil {
+		return nil
+	}
+	at := func(of metric.Sparse, q float64) time.Duration {
+		if of.Count == 0 {
+			return 0
+		}
+		return time.Duration(of.Quantile(q))
+	}
+	return &StreamTimes{FirstP50: at(s.First(), 0.5), FirstP99: at(s.First(), 0.99),
+		GapP50: at(s.Gap(), 0.5), GapP99: at(s.Gap(), 0.99), Tokens: s.ReceivedTokens}
 }
 
 // Answered is how many right answers came in the interval, as rates count them: also to requests

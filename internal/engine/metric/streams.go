@@ -107,6 +107,12 @@ type StreamsSparse struct {
 	Histograms [7]Sparse `json:"histograms"` // those of a Streams, in its order
 }
 
+// First is Streams.First.
+func (s *StreamsSparse) First() Sparse { return s.Histograms[0] }
+
+// Gap is Streams.Gap.
+func (s *StreamsSparse) Gap() Sparse { return s.Histograms[2] }
+
 // ToSparse returns a copy of s as it is now; nil of nil.
 func (s *Streams) ToSparse() *StreamsSparse {
 	if s == nil {
@@ -176,7 +182,7 @@ func (s *StreamsSparse) Check(most int64) error {
 			return errors.New("the histograms of its streams are of another kind")
 		}
 	}
-	if first, gap := &s.Histograms[0], &s.Histograms[2]; s.Arrivals > s.Counted ||
+	if first, gap := s.First(), s.Gap(); s.Arrivals > s.Counted ||
 		first.Count != s.Eventful || gap.Count > s.Arrivals+s.Stalled {
 		return fmt.Errorf("%d arrivals of %d events, with %d gaps", s.Arrivals, s.Counted, gap.Count)
 	}

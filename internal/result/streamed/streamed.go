@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dyno/internal/digits"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/scripted"
@@ -40,6 +41,24 @@ type Stream struct {
 type Rate struct {
 	Events float64 `json:"events"` // counted
 	Tokens float64 `json:"tokens"` // of streams that ended in the window
+}
+
+// A Second is an interval: what came in it, of streams that were due in the window.
+type Second struct {
+	FirstP50 float64 `json:"first_event_p50_us,omitempty"`
+	FirstP99 float64 `json:"first_event_p99_us,omitempty"`
+	GapP50   float64 `json:"gap_p50_us,omitempty"`
+	GapP99   float64 `json:"gap_p99_us,omitempty"`
+	Tokens   int64   `json:"tokens,omitempty"` // of all streams that ended in it
+}
+
+// SecondOf is the stored form.
+func SecondOf(t *loadresult.StreamTimes) Second {
+	if t == nil {
+		return Second{}
+	}
+	us := func(d time.Duration) float64 { return durations.Micros(float64(d)) }
+	return Second{us(t.FirstP50), us(t.FirstP99), us(t.GapP50), us(t.GapP99), t.Tokens}
 }
 
 // PerStream are numbers of complete streams.

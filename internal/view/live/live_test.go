@@ -102,7 +102,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("no %s in\n%s", line, text)
 		}
 	}
-	for _, absent := range []string{"dyno_users", "dyno_iteration", "dyno_checks"} {
+	for _, absent := range []string{"dyno_users", "dyno_iteration", "dyno_checks", "dyno_events", "dyno_requests_good"} {
 		if strings.Contains(text, absent) {
 			t.Errorf("%s of a load without them", absent)
 		}
@@ -251,6 +251,53 @@ func scenarioSeconds() (p loadplan.Plan, all []loadresult.Interval) {
 		all = append(all, iv)
 	}
 	return p, all
+}
+
+// Metrics and stream have the events of streams, and the good requests.
+func TestStreamsOfEvents(t *testing.T) {
+	p, _ := seconds()
+	p.Stream.Format, p.Goodput = "sse", "gap.max<1s"
+	m := NewMetrics(p, "")
+	e, err := Listen("127.0.0.1:0", m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if before := read(t, e.URL()); !strings.Contains(before, "dyno_first_event_seconds_count 0\n") {
+		t.Error(before)
+	}
+	var b bytes.Buffer
+	s := NewStream(&b, p)
+	for i := range 2 {
+		c := metric.NewStreams()
+		c.First.Record(30e6)
+		c.Gap.RecordMany(3e6, 4)
+		c.Counted, c.Arrivals, c.Eventful, c.Received, c.ReceivedTokens, c.Stalled, c.Cut = 5, 5, 1, 7, 9, 1, int64(i)
+		iv := loadresult.Interval{Index: i, To: time.Second, Failures: []loadresult.Failure{{Phase: loadresult.Stream,
+			Kind: "stalled", Detail: "silent", Count: 1}}}
+		iv.Stream, iv.Good, iv.Events = c.ToSparse(), 3, 7
+		iv.Measure()
+		e.Add(iv)
+		s.Add(iv)
+	}
+	text := read(t, e.URL())
+	for _, line := range []string{`dyno_first_event_seconds_bucket{le="0.02"} 0`, `dyno_first_event_seconds_bucket{le="0.05"} 2`,
+		"dyno_first_event_seconds_count 2", "dyno_event_gap_seconds_count 8", "dyno_events_total 14", "dyno_tokens_total 18",
+		"dyno_streams_stalled_total 2", "dyno_streams_cut_total 1", "dyno_requests_good_total 6",
+		`dyno_failures_total{kind="stalled",phase="stream"} 2`} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no %s in\n%s", line, text)
+		}
+	}
+	line, _, _ := strings.Cut(b.String(), "\n")
+	if v, err := jsonschema.UnmarshalJSON(strings.NewReader(line)); err != nil || compileSchema(t).Validate(v) != nil {
+		t.Errorf("%s is not what the schema says: %v, %v", line, err, compileSchema(t).Validate(v))
+	}
+	for _, want := range []string{`"events":7`, `"first_event_p50_us":30`, `"gap_p99_us":3`, `"tokens":9`} {
+		if !strings.Contains(line, want) {
+			t.Errorf("no %s in %s", want, line)
+		}
+	}
 }
 
 // What a script calls its checks does not make them dyno's own.

@@ -68,6 +68,22 @@ var (
 	serviceTime = Metric{"dyno_service_time_seconds",
 		"Service time of requests answered rightly: from the actual sending to the end.",
 		0, nil}
+	firstEvent = Metric{"dyno_first_event_seconds",
+		"Streams: time from the intended start to the first event.", 0, nil}
+	eventGap = Metric{"dyno_event_gap_seconds",
+		"Streams: time between two arrivals of events.", 0, nil}
+	eventsReceived = Metric{"dyno_events_total", "Streams: events that count, received in the window.",
+		prometheus.CounterValue, nil}
+	tokensReceived = Metric{"dyno_tokens_total",
+		"Streams: tokens by the server's count, of those that ended in the window.",
+		prometheus.CounterValue, nil}
+	streamsStalled = Metric{"dyno_streams_stalled_total",
+		"Streams that were given up because of a silence.", prometheus.CounterValue, nil}
+	streamsCut = Metric{"dyno_streams_cut_total",
+		"Streams that had begun and not ended when the run, or their timeout, did.",
+		prometheus.CounterValue, nil}
+	requestsGood = Metric{"dyno_requests_good_total", "--goodput: requests that kept all limits.",
+		prometheus.CounterValue, nil}
 	serverCPU = Metric{"dyno_server_cpu_seconds_total",
 		"--watch: CPU time of the process and those that it starts, since it was first watched.",
 		prometheus.CounterValue, []string{"process"}}
@@ -87,7 +103,8 @@ func All() []Metric {
 	return []Metric{runInfo, windowTime, offeredRate, requestsSent, requestsCompleted,
 		requestsFailed, requestsInFlight, responses, failuresByKind, latency, errorLatency,
 		serviceTime, bytesReceived, bytesSent, iterationsCompleted, iterationsFailed, iterationTime,
-		checks, users, serverCPU, serverMemory, generatorBusy, generatorLag}
+		checks, users, firstEvent, eventGap, eventsReceived, tokensReceived, streamsStalled,
+		streamsCut, requestsGood, serverCPU, serverMemory, generatorBusy, generatorLag}
 }
 
 func (m Metric) desc() *prometheus.Desc {
@@ -137,6 +154,9 @@ type Metrics struct {
 	errors    buckets // latency of errors
 	service   buckets
 	iteration buckets
+	streams   metric.StreamCounts
+	first     buckets // of streams
+	gap       buckets
 	watched   func() []probe.Reading // of the server; nil: it is not watched
 }
 
@@ -166,6 +186,11 @@ func (m *Metrics) Add(iv loadresult.Interval) {
 	m.errors.add(iv.ErrorLatency)
 	m.service.add(iv.Served())
 	m.iteration.add(iv.IterationTime)
+	if s := iv.Stream; s != nil {
+		m.streams.AddCounts(&s.StreamCounts)
+		m.first.add(s.First())
+		m.gap.add(s.Gap())
+	}
 	m.last = iv
 	counts := iv
 	counts.Failures = nil // they are in m.failures
@@ -205,6 +230,17 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 		value(iterationsCompleted, float64(m.total.Iterations))
 		value(iterationsFailed, float64(m.total.IterationsFailed))
 		to <- m.iteration.metric(iterationTime)
+	}
+	if m.plan.Goodput != "" {
+		value(requestsGood, float64(m.total.Good))
+	}
+	if m.plan.Stream.IsSet() {
+		value(eventsReceived, float64(m.streams.Received))
+		value(tokensReceived, float64(m.streams.ReceivedTokens))
+		value(streamsStalled, float64(m.streams.Stalled))
+		value(streamsCut, float64(m.streams.Cut))
+		to <- m.first.metric(firstEvent)
+		to <- m.gap.metric(eventGap)
 	}
 	for _, c := range checkCounts(&m.plan, m.total.Checks) {
 		value(checks, float64(c.Passed), c.Name, "passed")
