@@ -153,7 +153,7 @@ view/labreport: fairness say lab lab/experiment lab/judge lab/run observe/profil
 view/payload: result/streamed view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
 view/page: capacity result view/chart view/payload view/drawing /
 view/page/pagetest: / github.com/chromedp
-view/chart: capacity engine/metric lab result stats store view/answer view/format view/payload lazyregexp /
+view/chart: capacity engine/metric lab result result/streamed stats store view/answer view/format view/payload lazyregexp /
 view/drawing: view/chart / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot
 view/manpage: view/format /
 view/serve: atomicfile dynohome lab lab/judge view/answer view/chart view/document view/format view/labanswer view/labreport view/live view/page view/payload view/repeat redact view/report result store engine/loadplan engine/loadresult result/plansecrets view/historytext setting lazyregexp /

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/stream"
 	"dyno/internal/fleet/wire"
@@ -52,9 +53,9 @@ func TestStreamsOfAFleet(t *testing.T) {
 	p.Target = loadplan.Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
 	p.Stream.Spec, p.Requested = stream.Spec{Format: stream.OpenAI}, streams
 	r := w.mustRun(c, p)
-	whole, _ := streamed.From(p.Stream.Format, want, time.Duration(r.Window.MeasuredS*1e9))
+	whole, _ := streamed.From(p.Stream.Format, want, nil, time.Duration(r.Window.MeasuredS*1e9))
 	got := r.Stream
-	if got == nil || got.Counted != streams*events || got.Tokens != streams*9 || got.First.Count != streams {
+	if got == nil || len(got.Samples) != min(streams, loadresult.RainStreams) || got.Counted != streams*events || got.Tokens != streams*9 || got.First.Count != streams {
 		t.Fatalf("%+v", got)
 	}
 	for name, pair := range map[string][2]any{

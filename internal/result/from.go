@@ -102,7 +102,7 @@ func newResult(r *loadresult.Result, plan loadplan.Plan, version string) (*Resul
 	}
 	out.setDistributions(r, total)
 	out.Stream, out.Generator.ReadLagP99 = streamed.From(r.Plan.Stream.Format, total.Stream,
-		r.Measured)
+		r.Rain, r.Measured)
 	out.Goodput = streamed.NewGoodput(r.Plan.Goodput, total.GoodCounts, total.Sent+r.Waiting,
 		r.Measured)
 	out.setScenario(r)

@@ -442,3 +442,27 @@ func TestStreamsThatUsersLeaveOverHTTP2(t *testing.T) {
 		}
 	}
 }
+
+// A sample of streams is evenly spread over the window, and has when their events came: of many
+// events each second, fourth and so on.
+func TestRain(t *testing.T) {
+	for _, c := range []struct{ streams, events, each int }{{30, 100, 1}, {300, 7, 1}, {20, 600, 8}} {
+		l := law{10 * ms, ms, c.events, 1}
+		p := streamPlan(func(p *loadplan.Plan) { p.Requested, p.Duration = int64(c.streams), 0 })
+		r := simulate(t, p, l.streams())
+		if least := min(c.streams, loadresult.RainStreams/2+1); len(r.Rain) < least || len(r.Rain) > loadresult.RainStreams {
+			t.Errorf("%+v: %d streams", c, len(r.Rain))
+		}
+		for i, x := range r.Rain {
+			want := int64(i) * l.took() * int64((c.streams+len(r.Rain)-1)/len(r.Rain))
+			if x.Each != c.each || int64(x.Due) != want || len(x.Arrivals) != (c.events+c.each-1)/c.each {
+				t.Errorf("%+v: stream %d, due at %v (want %d), has %d arrivals, each %d", c, i, x.Due, want, len(x.Arrivals), x.Each)
+			}
+			for k, at := range x.Arrivals {
+				if at != 10_000+1000*int64(k*c.each) {
+					t.Fatalf("%+v: arrival %d after %d µs", c, k, at)
+				}
+			}
+		}
+	}
+}

@@ -330,7 +330,9 @@ func (w *worker) finishRun() {
 	if w.users != nil {
 		w.finishScenario() // a step that is lent may lead to another origin
 	}
-	w.finishOutposts()
+	if w.finishOutposts(); w.streams != nil {
+		w.totals.Rain = w.streams.Rain(w.From)
+	}
 	for ; w.Retries.Len > 0; w.Retries.DropHead() {
 		if a := w.Retries.First(); w.users == nil || a.Past > 0 { // else a step that was never sent
 			w.countUnanswered(&exchange{Arrival: a}, false)

@@ -115,6 +115,8 @@ func (r *Result) checkLists(probe bool) error {
 	case slices.ContainsFunc(coarse, other(metric.Coarse)) ||
 		slices.ContainsFunc(fine, other(metric.Fine)):
 		return errHistogram
+	case checkRain(r.Rain) != nil:
+		return checkRain(r.Rain)
 	case r.Probe != nil && (!probe || r.Probe.Total == nil):
 		return errors.New("its probe is none")
 	case r.Probe != nil:

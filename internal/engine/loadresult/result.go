@@ -7,6 +7,7 @@
 //	counttext.go        counts as people read them: 1,234
 //	failurelist.go      failures of several generators
 //	join.go             one result of those of several generators
+//	rain.go             samples of streams
 //	reported.go         what a process tells another
 //	result.go           the types: Result, Interval, Failure
 //	retries.go          requests that were sent again
@@ -324,7 +325,7 @@ type Totals struct {
 	WaitingTotals
 	StderrTotals
 
-	Cut *fact.AnswerUnfinished // of Unfinished, those whose answers had begun; nil: none
+	BegunTotals
 
 	FirstByte *metric.Histogram // Coarse
 	Lag       *metric.Histogram // Fine; open workload: send lag
@@ -332,6 +333,12 @@ type Totals struct {
 	Failures  []Failure
 
 	Scenario *ScenarioTotals // nil: the plan has none
+}
+
+// BegunTotals are of answers that had begun.
+type BegunTotals struct {
+	Cut  *fact.AnswerUnfinished // of Totals.Unfinished; nil: none
+	Rain []StreamSample         // of streams of events
 }
 
 // WaitingTotals are of requests of an open workload that were due in the window and never sent. If

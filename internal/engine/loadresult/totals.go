@@ -42,6 +42,7 @@ func (t *Totals) AddTotals(from *Totals) {
 	t.Held += from.Held
 	t.Unfinished += from.Unfinished
 	t.AddCut(from.Cut)
+	t.addRain(from.Rain)
 	t.Unanswered.AddAll(from.Unanswered)
 	t.Late += from.Late
 	t.SentAfter += from.SentAfter

@@ -6,6 +6,7 @@
 // events of a stream in one completion are one arrival: they came together, so there is no gap
 // between them, and none is invented by dividing.
 //
+//	rain.go      a sample of streams: when each of their events came
 //	streams.go   a worker's Watch, and the Conn of a connection
 package streams
 
@@ -33,6 +34,8 @@ type Watch struct {
 	take     int64 // a user leaves behind so many counted events,
 	reads    int64 // or so many ns behind the first; flow.NotYet: never
 
+	rain rain
+
 	turn   int64 // when the worker's present turn began
 	unread int64 // since when bytes that are handled now may have lain unread
 	idle   int64 // the ring's idle time when the turn began
@@ -48,7 +51,8 @@ func New(p *loadplan.Plan, connections int, now *int64, window *flow.Window) (*W
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{now: now, window: window, reader: reader, stall: flow.NotYet, reads: flow.NotYet}
+	w := &Watch{now: now, window: window, reader: reader, stall: flow.NotYet, reads: flow.NotYet,
+		rain: rain{each: 1}}
 	if p.Stream.Stall > 0 {
 		w.stall = int64(p.Stream.Stall)
 	}
@@ -83,11 +87,13 @@ type Conn struct {
 type one struct {
 	stream.State
 	due, sent   int64
+	number      int64 // in rain, with its place there
 	first, last int64 // arrivals; 0: there was none
 	longest     int64 // gap
 	got         int64 // bytes of the body
 	events      int64 // counted
 	kind        []byte
+	place       uint8
 	counted     bool // it was due in the window
 	ignored     bool // the answer is none, by its status
 	left        bool // its user has left it
@@ -108,6 +114,9 @@ func (c *Conn) Begin(tag uint32, due, sent int64, counted bool) {
 	s.State.Begin()
 	s.due, s.sent, s.counted, s.ignored, s.left = due, sent, counted, false, false
 	s.first, s.last, s.longest, s.got, s.events, s.kind = 0, 0, 0, 0, 0, s.kind[:0]
+	if counted {
+		s.number, s.place = c.watch.rain.begin(due)
+	}
 }
 
 // The fields that a stream is judged by.
@@ -182,6 +191,7 @@ func (w *Watch) count(s *one, n stream.Count) {
 		return
 	}
 	to.Arrivals++
+	w.rain.fall(s.number, s.place, now)
 	if before == 0 {
 		to.Eventful++
 		to.First.Record(now - s.due)

@@ -4,6 +4,7 @@ package streamed
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dyno/internal/digits"
@@ -35,6 +36,15 @@ type Stream struct {
 
 	Each PerStream `json:"per_stream"`
 	Cut  *Cut      `json:"cut,omitempty"` // nil: none was
+
+	Samples []Sample `json:"samples,omitempty"` // of streams, evenly spread over the window
+}
+
+// A Sample is when the events of one stream came.
+type Sample struct {
+	Due      float64 `json:"due_s"`       // after the window's start
+	Each     int     `json:"each"`        // of its arrivals this is each so-many-th
+	Arrivals []int64 `json:"arrivals_us"` // since due
 }
 
 // A Rate is a second of the window: what came in it, of whatever stream.
@@ -96,7 +106,8 @@ func NewGoodput(limits string, n metric.GoodCounts, due int64, measured time.Dur
 
 // From converts what a run counted in a window, and how long events lay unread at p99, in µs; nil
 // if its answers were no streams.
-func From(format string, s *metric.Streams, measured time.Duration) (out *Stream, lag *float64) {
+func From(format string, s *metric.Streams, rain []loadresult.StreamSample,
+	measured time.Duration) (out *Stream, lag *float64) {
 	if s == nil || format == "" {
 		return nil, nil
 	}
@@ -127,6 +138,9 @@ func From(format string, s *metric.Streams, measured time.Duration) (out *Stream
 		}
 		c.Bounds = durations.Together(c.Bounds...)
 		out.Cut = c
+	}
+	for _, x := range rain {
+		out.Samples = append(out.Samples, Sample{x.Due.Seconds(), x.Each, x.Arrivals})
 	}
 	return out, lag
 }
@@ -207,6 +221,11 @@ func (s *Stream) Check() error {
 		"stream.gap": s.Gap, "stream.token_time": s.Token, "stream.first_event_service": s.Service} {
 		if d != nil {
 			all = append(all, d.Check(name))
+		}
+	}
+	for _, x := range s.Samples {
+		if x.Each < 1 || len(x.Arrivals) > loadresult.RainDrops || !slices.IsSorted(x.Arrivals) {
+			all = append(all, errors.New("stream.samples: the arrivals of one are none"))
 		}
 	}
 	if s.Cut != nil {

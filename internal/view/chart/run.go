@@ -75,6 +75,7 @@ func Run(p payload.Run) []View {
 	if r.Iterations != nil {
 		all = append(all, iterationsView(r, over))
 	}
+	all = append(all, streamViews(r, over)...)
 	all = append(all, inFlightView(over), trafficView(over), statusView(r), codesView(r, over),
 		errorsView(over), phasesView(p))
 	if len(r.Routes) > 0 {

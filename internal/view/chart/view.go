@@ -19,6 +19,7 @@
 //	readings.go     readings of servers and machine while they were loaded
 //	run.go          views of a run over time: throughput, percentiles, errors, agents
 //	runrows.go      views of a run as rows: status codes, routes, CPU, phases
+//	streams.go      views of streams of events: first events and gaps over time, rain
 //	trials.go       each trial: its figure, the machine meanwhile, its warm-up
 //	view.go         a View: axes, marks, texts
 package chart

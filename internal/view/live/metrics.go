@@ -231,17 +231,7 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 		value(iterationsFailed, float64(m.total.IterationsFailed))
 		to <- m.iteration.metric(iterationTime)
 	}
-	if m.plan.Goodput != "" {
-		value(requestsGood, float64(m.total.Good))
-	}
-	if m.plan.Stream.IsSet() {
-		value(eventsReceived, float64(m.streams.Received))
-		value(tokensReceived, float64(m.streams.ReceivedTokens))
-		value(streamsStalled, float64(m.streams.Stalled))
-		value(streamsCut, float64(m.streams.Cut))
-		to <- m.first.metric(firstEvent)
-		to <- m.gap.metric(eventGap)
-	}
+	m.collectStreams(to, value)
 	for _, c := range checkCounts(&m.plan, m.total.Checks) {
 		value(checks, float64(c.Passed), c.Name, "passed")
 		value(checks, float64(c.Failed), c.Name, "failed")
@@ -268,6 +258,22 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	to <- m.latency.metric(latency)
 	to <- m.errors.metric(errorLatency)
 	to <- m.service.metric(serviceTime)
+}
+
+// collectStreams is the part of Collect of streams of events, and of good requests.
+func (m *Metrics) collectStreams(to chan<- prometheus.Metric,
+	value func(Metric, float64, ...string)) {
+	if m.plan.Goodput != "" {
+		value(requestsGood, float64(m.total.Good))
+	}
+	if m.plan.Stream.IsSet() {
+		value(eventsReceived, float64(m.streams.Received))
+		value(tokensReceived, float64(m.streams.ReceivedTokens))
+		value(streamsStalled, float64(m.streams.Stalled))
+		value(streamsCut, float64(m.streams.Cut))
+		to <- m.first.metric(firstEvent)
+		to <- m.gap.metric(eventGap)
+	}
 }
 
 // readable is a text that a label may have.

@@ -57,6 +57,8 @@ export const overTime: Record<string, (r: Result) => Table> = {
   throughput: columns("sent", "completed", "errors", "in_flight"),
   iterations: columns("iterations", "iterations_failed"),
   "in-flight": columns("in_flight"),
+  "first-events": columns("first_event_p50_us", "first_event_p99_us"),
+  gaps: columns("gap_p50_us", "gap_p99_us"),
   traffic: columns("bytes_received", "bytes_sent"),
   errors: columns("errors"),
   codes, agents, heat,
