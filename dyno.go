@@ -41,9 +41,9 @@ import (
 //
 // Run sends no header fields but those of Header, Host, User-Agent (dyno/VERSION), Authorization
 // if URL has credentials, and Content-Length with a Body or the Method POST, PUT or PATCH. So it
-// does not ask for compression, and a Body has no Content-Type unless Header gives one. Run
-// follows no redirect without Follow, keeps no cookie and fills no template: "{{" is sent as it
-// stands.
+// does not ask for compression without AcceptEncoding, and a Body has no Content-Type unless Header
+// gives one. Run follows no redirect without Follow, keeps no cookie and fills no template: "{{" is
+// sent as it stands.
 //
 // # A server can receive a request twice
 //
@@ -135,6 +135,13 @@ type Load struct {
 	// forwards requests of http:// URLs, and opens a tunnel for others. "": there is none, whatever
 	// the environment says.
 	Proxy string
+
+	// AcceptEncoding is the header field Accept-Encoding of requests that have none, such as "gzip" or
+	// "br,gzip;q=0.5". Result counts the bytes as they come. "": none is sent.
+	AcceptEncoding string
+	// ChunkSize is how many bytes of a body a chunk has: bodies are sent with Transfer-Encoding:
+	// chunked, by HTTP/1.1. 0: bodies have a Content-Length, unless Header has Transfer-Encoding.
+	ChunkSize int
 
 	// HTTP is the version: "1.0", "1.1", "2" or "3". "3" needs https. "2" without https is HTTP/2
 	// from the first byte, as with h2c. "": the server's choice of 2 and 1.1 with https, 2 with

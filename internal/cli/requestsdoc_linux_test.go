@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -37,9 +38,21 @@ func docBlocks(t *testing.T, name string) (all []string) {
 // dyno reads.
 func TestCommandsOfTheRequestsPage(t *testing.T) {
 	t.Parallel()
+	people := "email,token\n" + strings.Repeat("a@example.org,t1\n", 60)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"ok": true, "inbox": []}`)
+		to := io.Writer(w)
+		if accepts := r.Header.Get("Accept-Encoding"); strings.Contains(accepts, "gzip") {
+			w.Header().Set("Content-Encoding", "gzip")
+			packed := gzip.NewWriter(w)
+			defer packed.Close()
+			to = packed
+		}
+		body, err := io.ReadAll(r.Body)
+		if r.URL.Path == "/upload" && (err != nil || r.ContentLength != -1 || string(body) != people) {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		io.WriteString(to, `{"ok": true, "inbox": []}`)
 	}))
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
@@ -48,7 +61,7 @@ func TestCommandsOfTheRequestsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("people.csv", "email,token\n"+strings.Repeat("a@example.org,t1\n", 60))
+	write("people.csv", people)
 	commands, files, workloads := 0, 0, 0
 	for _, block := range docBlocks(t, "requests.md") {
 		switch {

@@ -89,6 +89,7 @@ type NoHTTP2 string
 // Why HTTP/2 is not offered.
 const (
 	NoPipelining NoHTTP2 = "pipeline"
+	NoChunks     NoHTTP2 = "chunk-size"
 	OldTLS       NoHTTP2 = "tls-max"
 	OneRequest   NoHTTP2 = "request"
 )

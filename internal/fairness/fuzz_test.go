@@ -32,7 +32,7 @@ func (r *reading) Field(_ uint32, name, value []byte, trailer bool) {
 func (r *reading) Body(uint32, []byte) {}
 
 func loadReads(t *testing.T, in []byte, q proto.Request) (r reading) {
-	mk, err := h1.Protocol(h1.Options{UserAgent: loadplan.UserAgent})([]proto.Request{q}, proto.Want{AllFields: true})
+	mk, err := h1.Protocol(h1.Options{Defaults: []proto.Field{{Name: "User-Agent", Value: loadplan.UserAgent}}})([]proto.Request{q}, proto.Want{AllFields: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,6 +98,8 @@ func noHTTP2(a fact.HTTP1Offered) string {
 	switch a.Over {
 	case fact.NoPipelining:
 		return "which has no pipelining"
+	case fact.NoChunks:
+		return "which has no chunks"
 	case fact.OldTLS:
 		return "which needs TLS 1.2"
 	}

@@ -75,6 +75,33 @@ var requestRows = []Setting{
 				"request under way at once"},
 		Form:   &Form{Hint: Hint{Unit: "users"}},
 		Stored: "of a scenario; absent: one for each request that can be in flight"},
+	{Name: "accept-encoding", Value: "LIST", Group: requestGroup, On: All,
+		Does: "the header Accept-Encoding of requests without one, as gzip, or\n" +
+			"br,gzip;q=0.5; bytes count as they come, and checks see the body\n" +
+			"decoded",
+		Values: []string{"gzip", "br", "zstd", "gzip,br,zstd"}, Free: true,
+		Access: text(func(p *loadplan.Plan) *string { return &p.AcceptEncoding }),
+		Field:  "AcceptEncoding", Library: "AcceptEncoding", Key: "level.accept_encoding",
+		Schema: KeyWords{`"type": "string"`, "the header Accept-Encoding of requests without one, as " +
+			"gzip or br,gzip;q=0.5; default: none"},
+		Form: &Form{},
+		Says: func(p *loadplan.Plan) string {
+			if p.AcceptEncoding == "" {
+				return ""
+			}
+			return "accepts " + p.AcceptEncoding
+		},
+		Stored: "the header Accept-Encoding of requests without one; absent: none"},
+	{Name: "chunk-size", Value: "N", Group: requestGroup, On: All,
+		Least: 1, Most: loadplan.MaxChunk,
+		Does: "send bodies in chunks of N bytes (Transfer-Encoding: chunked); with\n" +
+			"that header and without N, chunks have 65536",
+		Access: amount(func(p *loadplan.Plan) *int { return &p.ChunkSize }, Positive(ParseInt)),
+		Field:  "ChunkSize", Library: "ChunkSize", Key: "level.chunk_size",
+		Schema: KeyWords{`"type": "integer"`, "send bodies in chunks of so many bytes " +
+			"(Transfer-Encoding: chunked); default: with Content-Length"},
+		Form:   &Form{Hint: Hint{Unit: "bytes"}},
+		Stored: "bytes of a body that a chunk has; absent: bodies have Content-Length"},
 	{Name: "expect-body", Value: "WHAT", Group: requestGroup, On: All,
 		Does: "contains:TEXT, regex:RE, sha256:HEX or json:PATH[==VALUE]: a\n" +
 			"response without it is an error; {again}",

@@ -10,6 +10,7 @@ import (
 	"compress/zlib"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/andybalholm/brotli"
@@ -32,14 +33,15 @@ type Decoder struct {
 	zstds [codingsMost]*zstd.Decoder
 }
 
+// Codings are those that are known.
+var Codings = []string{"gzip", "br", "zstd", "deflate"}
+
 // Knows reports whether all codings of a Content-Encoding are known: gzip, deflate, br, zstd and
 // identity.
 func Knows(encoding []byte) bool {
 	all := codings(encoding)
 	for _, c := range all {
-		switch c {
-		case "gzip", "x-gzip", "deflate", "br", "zstd":
-		default:
+		if c != "x-gzip" && !slices.Contains(Codings, c) {
 			return false
 		}
 	}

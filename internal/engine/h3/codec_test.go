@@ -244,7 +244,7 @@ func TestSinkOfCanceled(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for name, o := range map[string]Options{
 		"streams": {Streams: MaxStreams + 1}, "no streams": {Streams: -1},
-		"closing": {CloseAfter: -1}, "agent": {UserAgent: "a\nb"},
+		"closing": {CloseAfter: -1}, "agent": {Defaults: []proto.Field{{Name: "User-Agent", Value: "a\nb"}}},
 	} {
 		if _, err := Protocol(o)([]proto.Request{get}, proto.Want{}); err == nil {
 			t.Errorf("%s: %+v is taken", name, o)

@@ -16,7 +16,7 @@ var holed = prototest.Holed()
 // asked is what a ring is asked to send for a message, once the worker has reused its memory.
 func asked(t *testing.T, m proto.Message, set ...proto.Request) (*message, error) {
 	t.Helper()
-	o := Options{UserAgent: "dyno/1"}
+	o := Options{Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno/1"}}}
 	mk, err := Protocol(o)(set, proto.Want{})
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ type Options struct {
 	Connecting time.Duration // when the worker gives up a handshake
 	Streams    int           // exchanges under way on one connection: 1 (also if 0) to MaxStreams
 	CloseAfter int           // the CloseAfter-th request of a connection is its last; 0: none
-	UserAgent  string        // unless the request has its own; none if empty
+	Defaults   []proto.Field // of requests that have no field of the name
 	Guest      bool          // the environment stays as it is: quic-go may write a warning to log
 }
 
@@ -70,8 +70,11 @@ func (o Options) checkOptions() error {
 		return fmt.Errorf("streams on a connection %d: allowed are 1 to %d", o.Streams, MaxStreams)
 	case o.CloseAfter < 0:
 		return fmt.Errorf("requests before closing %d: allowed are 0 (never) and more", o.CloseAfter)
-	case !httpguts.ValidHeaderFieldValue(o.UserAgent):
-		return fmt.Errorf("User-Agent %q: is no value of a header", o.UserAgent)
+	}
+	for _, f := range o.Defaults {
+		if !httpguts.ValidHeaderFieldValue(f.Value) {
+			return fmt.Errorf("%s %q: is no value of a header", f.Name, f.Value)
+		}
 	}
 	return nil
 }
@@ -125,17 +128,15 @@ func (o Options) encodeRequests(reqs []proto.Request) ([]message, error) {
 
 func (o Options) httpRequest(r proto.Request) *http.Request {
 	header := http.Header{"user-agent": nil} // which keeps quic-go from giving its own
-	if o.UserAgent != "" {
-		header["user-agent"] = []string{o.UserAgent}
+	for _, f := range o.Defaults {
+		if !r.HasField(f.Name) {
+			header[strings.ToLower(f.Name)] = []string{f.Value}
+		}
 	}
-	own := false
 	for _, f := range r.Header {
 		name := strings.ToLower(f.Name)
-		switch {
-		case name == "host": // it is :authority
+		if name == "host" { // it is :authority
 			continue
-		case name == "user-agent" && !own:
-			header[name], own = nil, true
 		}
 		header[name] = append(header[name], strings.Trim(f.Value, " \t"))
 	}

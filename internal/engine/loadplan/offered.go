@@ -51,6 +51,8 @@ func (p *Plan) OfferedProtocols() (names []string, notice *fact.Fact) {
 	case p.Pipeline > 1:
 		return http1Over(fact.HTTP1Offered{Over: fact.NoPipelining},
 			fact.Remedy{Setting: "streams", Value: fact.Some})
+	case p.ChunkSize > 0:
+		return http1Over(fact.HTTP1Offered{Over: fact.NoChunks})
 	case p.TLS.isBelowHTTP2():
 		return http1Over(fact.HTTP1Offered{Over: fact.OldTLS},
 			fact.Remedy{Setting: "tls-max", Value: fact.Higher})
@@ -95,6 +97,7 @@ func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
 	flaw(!t.FastCGI && !p.OnlyHTTP2() && !p.OnlyHTTP3() && p.Streams > 1, "Streams",
 		"HTTP/1 has none; give {HTTP} 2, or {Pipeline} instead")
 	p.checkHTTP3(flaw)
+	p.checkCoding(flaw)
 	p.checkProxy(flaw)
 	versions := proxyproto.Versions
 	flaw(p.ProxyProtocol != "" && !slices.Contains(versions, p.ProxyProtocol), "ProxyProtocol",

@@ -2,6 +2,7 @@
 // alone. It opens no connection and sends nothing. Of the machine it reads only the number of CPUs
 // and the files that TLS needs.
 //
+//	coding.go           codings of bodies: Accept-Encoding, chunks
 //	filling.go          rows, variables, script and checks of a plan
 //	flaw.go             a mistake in a plan
 //	followto.go         other origins that redirects may lead to
@@ -97,7 +98,13 @@ type Plan struct {
 	Stream        Stream `json:"stream,omitzero"` // how answers are streams; zero: they are not
 	// Proxy is the URL of a proxy that connections lead to in place of the server:
 	// http://[USER:PASSWORD@]HOST:PORT; "": there is none.
-	Proxy   string `json:"proxy,omitempty"`
+	Proxy string `json:"proxy,omitempty"`
+	// AcceptEncoding is that of requests without one of their own; "": they have none.
+	AcceptEncoding string `json:"accept_encoding,omitempty"`
+	// ChunkSize is how many bytes a chunk has of all bodies with HTTP/1.1; 0: only requests whose
+	// header asks for it are sent in chunks, of h1.DefaultChunk.
+	ChunkSize int `json:"chunk_size,omitempty"`
+
 	TLS     TLS    `json:"tls,omitzero"`
 	Goodput string `json:"goodput,omitempty"` // limits of single requests, see package goodput
 

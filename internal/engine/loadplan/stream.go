@@ -82,6 +82,8 @@ func (p *Plan) checkStream(flaw func(bool, string, string, ...any)) {
 	flaw(p.Pipeline > 1, "Pipeline", "a stream ends before the next answer begins, so requests "+
 		"behind it wait; use more {Connections}")
 	flaw(p.Target.FastCGI, "Format", "FastCGI has no streams that are measured")
+	flaw(p.AcceptEncoding != "" && !strings.EqualFold(p.AcceptEncoding, "identity"), "AcceptEncoding",
+		"the events of a compressed answer cannot be told apart as they come; leave it out")
 	flaw(p.Probe > 0, "Probe", "its answers would be streams too; leave one of the two out")
 	for i := range p.Requests {
 		r := &p.Requests[i]

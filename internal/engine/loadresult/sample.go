@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -37,7 +36,7 @@ type Sample struct {
 	Request      proto.Request // as it was sent, without holes; of Body the first SampledBody bytes
 	RequestBytes int64         // of its body
 	RequestKept  int           // bytes of its body that Request has, secrets and all
-	BodyHoles    bool          // its body had holes: its length was sent, 0 included
+	Added
 
 	Status    uint16        // 0: no response arrived
 	Fields    []proto.Field // of its header, with names in lower case
@@ -46,6 +45,13 @@ type Sample struct {
 	Body      []byte // SampledBody bytes at most
 	BodyBytes int64  // -1: not all of it arrived
 	BodyKept  int    // bytes of it that Body has, secrets and all
+}
+
+// An Added is what says which fields dyno adds to a request.
+type Added struct {
+	BodyHoles bool          // its body had holes: its length was sent, 0 included
+	Defaults  []proto.Field // of the plan
+	ChunkSize int           // likewise
 }
 
 // Hop is the kind of a Sample of phase Shown whose answer was a redirect that was followed.
@@ -65,25 +71,27 @@ func (s *Sample) SetRequest(p *loadplan.Plan, m proto.Message) {
 	s.BodyHoles = !own && p.Requests[m.Request].HasHoles(proto.InBody)
 	r.Body = bytes.Clone(r.Body[:min(len(r.Body), loadplan.SampledBody)])
 	s.Request, s.RequestKept = r, len(r.Body)
+	s.Defaults, s.ChunkSize = p.DefaultFields(), p.ChunkSize
 }
 
 // SentFields are the fields of the header as it was sent: those of the request, and those that dyno
 // adds. HTTP/2 and HTTP/3 send Host as :authority, and FastCGI all of them as parameters.
 func (s *Sample) SentFields() (all []proto.Field) {
 	r := &s.Request
-	given := func(name string) bool {
-		return slices.ContainsFunc(r.Header, func(f proto.Field) bool {
-			return strings.EqualFold(f.Name, name)
-		})
-	}
-	if !given("Host") {
+	if !r.HasField("Host") {
 		all = append(all, proto.Field{Name: "Host", Value: r.Authority})
 	}
-	if !given("User-Agent") {
-		all = append(all, proto.Field{Name: "User-Agent", Value: loadplan.UserAgent})
+	for _, f := range s.Defaults {
+		if !r.HasField(f.Name) {
+			all = append(all, f)
+		}
 	}
 	all = append(all, r.Header...)
-	if (s.BodyHoles || r.SendsLength()) && !given("Content-Length") {
+	switch {
+	case r.HasField("Content-Length"), r.IsChunked():
+	case s.ChunkSize > 0 && (s.BodyHoles || s.RequestBytes > 0):
+		all = append(all, proto.Field{Name: "Transfer-Encoding", Value: "chunked"})
+	case s.BodyHoles || r.SendsLength():
 		length := strconv.FormatInt(s.RequestBytes, 10)
 		all = append(all, proto.Field{Name: "Content-Length", Value: length})
 	}

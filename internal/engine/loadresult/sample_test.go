@@ -26,7 +26,7 @@ func TestSentFieldsAreWhatIsSent(t *testing.T) {
 	for _, r := range set {
 		p.Requests = append(p.Requests, loadplan.Request{Request: r})
 	}
-	codecs, err := h1.Protocol(h1.Options{UserAgent: loadplan.UserAgent})(set, proto.Want{})
+	codecs, err := h1.Protocol(h1.Options{Defaults: []proto.Field{{Name: "User-Agent", Value: loadplan.UserAgent}}})(set, proto.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}

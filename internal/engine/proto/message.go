@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -122,15 +123,39 @@ func (r *Request) CheckHoles() error {
 	return nil
 }
 
+// IsChunked reports whether the header says that the body is sent in chunks. It passed
+// CheckFraming, so that it says nothing else.
+func (r *Request) IsChunked() bool {
+	return slices.ContainsFunc(r.Header, func(f Field) bool { return f.is("transfer-encoding") })
+}
+
+// HasField reports whether the header has a field of that name, in any case.
+func (r *Request) HasField(name string) bool {
+	return slices.ContainsFunc(r.Header, func(f Field) bool { return strings.EqualFold(f.Name, name) })
+}
+
+// is reports whether the field has that name, in lower case.
+func (f *Field) is(name string) bool {
+	return len(f.Name) == len(name) && strings.EqualFold(f.Name, name)
+}
+
 // CheckFraming reports a field of the header that says otherwise where the body ends than it does:
-// a server would take the rest for another request, or wait for more. nil if there is none.
+// a server would take the rest for another request, or wait for more. nil if there is none. A body
+// can be chunked, but not have its length said, too: of the two, servers differ in which they obey.
 func (r *Request) CheckFraming() error {
-	lengths := 0
+	lengths, chunked := 0, false
 	for i := range r.Header {
 		switch f := &r.Header[i]; {
-		case len(f.Name) == len("transfer-encoding") && strings.EqualFold(f.Name, "transfer-encoding"):
-			return fmt.Errorf("header %s: bodies are sent whole, with Content-Length; leave it out", f.Name)
-		case len(f.Name) != len("content-length") || !strings.EqualFold(f.Name, "content-length"):
+		case f.is("transfer-encoding"):
+			if !strings.EqualFold(strings.Trim(f.Value, " \t"), "chunked") {
+				return fmt.Errorf("header %s: %.40q is not chunked, the only coding that is sent", f.Name,
+					f.Value)
+			}
+			if chunked {
+				return fmt.Errorf("header %s: is given twice", f.Name)
+			}
+			chunked = true
+		case !f.is("content-length"):
 		case r.HasHoles(InBody): // see CheckHoles
 		case strings.Trim(f.Value, " \t") != strconv.Itoa(len(r.Body)):
 			return fmt.Errorf("header %s: %.40q is not the length of the body, %d; leave it out, "+
@@ -140,6 +165,10 @@ func (r *Request) CheckFraming() error {
 				return fmt.Errorf("header %s: is given twice", f.Name)
 			}
 		}
+	}
+	if chunked && lengths > 0 {
+		return errors.New("headers Content-Length and Transfer-Encoding: both say where the body ends; " +
+			"leave one of them out")
 	}
 	return nil
 }

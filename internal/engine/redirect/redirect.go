@@ -33,7 +33,7 @@ func Method(status uint16, method string) (next string, keepsBody bool) {
 
 // ofBody are the fields that describe a body, in lower case.
 var ofBody = []string{"content-encoding", "content-language", "content-length", "content-location",
-	"content-type"}
+	"content-type", "transfer-encoding"}
 
 // DropBody takes the body from a request, and the fields that describe one.
 func DropBody(r *proto.Request) {

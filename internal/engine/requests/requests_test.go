@@ -179,7 +179,7 @@ func TestFraming(t *testing.T) {
 		}
 	}
 	_, err := Field("transfer-encoding: gzip, chunked")
-	wantError(t, err, "header transfer-encoding: bodies are sent whole, with Content-Length; leave it out")
+	wantError(t, err, `header transfer-encoding: "gzip, chunked" is not chunked, the only coding that is sent`)
 }
 
 func TestRead(t *testing.T) {

@@ -143,17 +143,17 @@ func protocolOf(p *loadplan.Plan, name string) proto.Protocol {
 			params[i] = proto.Field(param)
 		}
 		return fcgi.Protocol(fcgi.Options{Params: params, CloseAfter: p.Reconnect,
-			UserAgent: loadplan.UserAgent})
+			Defaults: p.DefaultFields()})
 	case loadplan.HTTP2:
 		o := h2.Options{Scheme: "http", Streams: p.Streams, CloseAfter: p.Reconnect,
-			UserAgent: loadplan.UserAgent}
+			Defaults: p.DefaultFields()}
 		if p.Target.TLS {
 			o.Scheme = "https"
 		}
 		return h2.Protocol(o)
 	}
 	o := h1.Options{Version10: name == loadplan.HTTP10, Depth: p.Pipeline,
-		CloseAfter: p.Reconnect, UserAgent: loadplan.UserAgent}
+		CloseAfter: p.Reconnect, ChunkSize: p.ChunkSize, Defaults: p.DefaultFields()}
 	if o.Origin = p.ProxiedOrigin(); o.Origin != "" {
 		o.Authorization = p.ProxyAuthorization()
 	}
@@ -179,7 +179,7 @@ func (s *Protocols) setHTTP3(p *loadplan.Plan) error {
 // http3Options are those of HTTP/3 with a configuration of TLS.
 func http3Options(p *loadplan.Plan, config *tls.Config) h3.Options {
 	return h3.Options{TLS: config, Resume: p.TLS.Resume, Connecting: time.Duration(p.Connecting),
-		Streams: p.Streams, CloseAfter: p.Reconnect, UserAgent: loadplan.UserAgent, Guest: p.Guest}
+		Streams: p.Streams, CloseAfter: p.Reconnect, Defaults: p.DefaultFields(), Guest: p.Guest}
 }
 
 // logKeys has the secrets of every TLS session written to a file, and adds a notice.

@@ -331,7 +331,8 @@ func (c *command) parseHeader(s string) (f proto.Field, send bool, err error) {
 		return f, false, unsupported{"--header", fmt.Sprintf("'%s:': dyno always sends one", f.Name)}
 	case lower == "content-length" && value != "" && value == c.length:
 		return f, false, nil // dyno sends it itself
-	case lower == "content-length" || lower == "transfer-encoding":
+	case lower == "content-length",
+		lower == "transfer-encoding" && !strings.EqualFold(value, "chunked"):
 		return f, false, unsupported{"--header", fmt.Sprintf("'%s: …'", f.Name)}
 	}
 	return f, value != "", nil

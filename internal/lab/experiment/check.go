@@ -191,9 +191,11 @@ func (c *checker) checkRequest(at string, r Request) {
 		c.addFaultIf(strings.ContainsFunc(h.Value, isControl), key,
 			"a header's value is one line, without control characters")
 		c.checkEnvUses(key, h.Value)
-		framing := []string{"content-length", "transfer-encoding"}
-		c.addKeyFaultIf(slices.Contains(framing, strings.ToLower(h.Name)), key,
+		c.addKeyFaultIf(strings.EqualFold(h.Name, "content-length"), key,
 			"how a body is framed is decided by dyno; leave it out")
+		c.addFaultIf(strings.EqualFold(h.Name, "transfer-encoding") &&
+			!strings.EqualFold(h.Value, "chunked"), key, "a body is sent chunked, or with its length; "+
+			"write chunked, or leave it out")
 	}
 	for path, text := range map[string]string{".path": r.Path, ".body": r.Body} {
 		c.checkEnvUses(at+path, text)

@@ -248,6 +248,9 @@ type Level struct {
 
 	ProxyProtocol string `json:"proxy_protocol,omitempty"` // version; "": none
 	Proxy         string `json:"proxy,omitempty"`          // its URL; "": none
+
+	AcceptEncoding string `json:"accept_encoding,omitempty"` // of requests without one; "": none
+	ChunkSize      int    `json:"chunk_size,omitempty"`      // bytes; 0: bodies are not chunked
 }
 
 // Direct is l with connections that lead straight to the server, and begin with a request.

@@ -23,6 +23,7 @@ func TestErrorFile(t *testing.T) {
 		Due: 1500 * time.Millisecond, Sent: 1600 * time.Millisecond, Ended: 2 * time.Second,
 		Thread: 1, Connection: 2, Life: 3, Protocol: loadplan.HTTP2, Address: "127.0.0.1:80",
 		Step: "log in", User: 17, Iteration: 4,
+		Added: loadresult.Added{Defaults: new(loadplan.Plan).DefaultFields()},
 		Request: proto.Request{Method: "POST", Authority: "h", Path: "/login", Body: []byte("me=1"),
 			Header: []proto.Field{{Name: "Accept", Value: "x"}}}, RequestBytes: 4, RequestKept: 4,
 		Status: 200, Fields: []proto.Field{{Name: "x-a", Value: "1\x1b[2J"}},

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 )
@@ -14,7 +15,8 @@ import (
 func TestShown(t *testing.T) {
 	sent := loadresult.Sample{Phase: loadresult.Shown, Address: "127.0.0.1:80", Protocol: "http/1.1",
 		Request: proto.Request{Method: "POST", Path: "/x", Authority: "a", Body: []byte("{}")}, RequestBytes: 2,
-		Sent: time.Millisecond, Ended: 3 * time.Millisecond}
+		Added: loadresult.Added{Defaults: new(loadplan.Plan).DefaultFields()},
+		Sent:  time.Millisecond, Ended: 3 * time.Millisecond}
 	with := func(change func(*loadresult.Sample)) loadresult.Sample { s := sent; change(&s); return s }
 	lost := with(func(s *loadresult.Sample) { s.Detail = "timeout after 2ms" })
 	for name, c := range map[string]struct {

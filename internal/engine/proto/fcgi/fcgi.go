@@ -44,7 +44,7 @@ import (
 type Options struct {
 	Params     []proto.Field // replace ours of the same names, or are added
 	CloseAfter int           // the CloseAfter-th request of a connection is its last; 0: none
-	UserAgent  string        // HTTP_USER_AGENT, unless the request has its own; none if empty
+	Defaults   []proto.Field // of headers that have no field of the name
 }
 
 // FastCGI's names of records, as far as they are used here.
@@ -83,6 +83,10 @@ func Protocol(o Options) proto.Protocol {
 		for i := range reqs { // what is no HTTP request is none of CGI's either
 			if err := h1.Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
+			}
+			if reqs[i].IsChunked() {
+				return nil, fmt.Errorf("request %d: FastCGI has records in place of chunks; leave "+
+					"Transfer-Encoding out", i+1)
 			}
 			r.messages[i] = o.compileRequest(&reqs[i])
 		}

@@ -42,7 +42,7 @@ func FuzzFill(f *testing.F) {
 		if !prototest.Fits(holed, a, b, c) {
 			return
 		}
-		o := Options{UserAgent: "dyno/1", Params: []proto.Field{{Name: "DOCUMENT_ROOT", Value: root}}}
+		o := Options{Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno/1"}}, Params: []proto.Field{{Name: "DOCUMENT_ROOT", Value: root}}}
 		plain, fill := prototest.Filled(holed, a, b, c)
 		want := sendTwice(t, o, proto.Message{}, plain)
 		got := sendTwice(t, o, proto.Message{Request: 1, Fill: fill}, get, holed)

@@ -137,9 +137,7 @@ func (o Options) newEnvironment(r *proto.Request) environment {
 		e.setVariable("CONTENT_LENGTH", strconv.Itoa(len(r.Body)))
 	}
 	e.setVariable("HTTP_HOST", r.Authority)
-	if o.UserAgent != "" {
-		e.setVariable("HTTP_USER_AGENT", o.UserAgent)
-	}
+	e.setHeaders(o.Defaults)
 	e.setHeaders(r.Header)
 	for _, p := range o.Params {
 		e.setVariable(p.Name, p.Value)

@@ -96,14 +96,14 @@ func TestParams(t *testing.T) {
 		want    string
 		spaced  map[string]string // what has a space in it
 	}{
-		{"all", Options{UserAgent: "dyno"}, r, plain, map[string]string{
+		{"all", Options{Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno"}}}, r, plain, map[string]string{
 			"SCRIPT_NAME": "/a b/x.php", "DOCUMENT_URI": "/a b/x.php", "SCRIPT_FILENAME": "/a b/x.php",
 			"HTTP_X_A": "1, 2", "HTTP_COOKIE": "a; b"}},
 		{"least", Options{}, get, "GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1 " +
 			"REQUEST_METHOD=GET REQUEST_URI=/ REQUEST_SCHEME=http SCRIPT_NAME=/ DOCUMENT_URI=/ " +
 			"QUERY_STRING= SERVER_NAME=x SERVER_PORT=80 REMOTE_ADDR=127.0.0.1 REMOTE_PORT=0 " +
 			"REDIRECT_STATUS=200 HTTP_HOST=x SCRIPT_FILENAME=/", nil},
-		{"ours replaced", Options{UserAgent: "dyno/1", Params: fields("DOCUMENT_ROOT: /srv/",
+		{"ours replaced", Options{Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno/1"}}, Params: fields("DOCUMENT_ROOT: /srv/",
 			"REMOTE_ADDR: 10.0.0.1", "A: ", "REMOTE_ADDR: ::1")}, get,
 			"GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1 " +
 				"REQUEST_METHOD=GET REQUEST_URI=/ REQUEST_SCHEME=http SCRIPT_NAME=/ DOCUMENT_URI=/ " +

@@ -38,12 +38,16 @@ func FuzzFill(f *testing.F) {
 	f.Add("1", "two", "three", 0, false)
 	f.Add("", "", "", 2, true)
 	f.Add("a", "b", " c ", 1, false)
+	f.Add("a", "bb", "ccc", 1|40<<2, false)
 	f.Add("a", string(bytes.Repeat([]byte("long"), 50_000)), "\t\x01", 1, false)
 	f.Fuzz(func(t *testing.T, a, b, c string, after int, version10 bool) {
 		if !prototest.Fits(holed, a, b, c) {
 			return
 		}
-		o := Options{Depth: 2, CloseAfter: after & 3, Version10: version10, UserAgent: "dyno/1"}
+		o := Options{Depth: 2, CloseAfter: after & 3, Version10: version10, Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno/1"}}}
+		if !version10 {
+			o.ChunkSize = after >> 2 & 0x1ff
+		}
 		plain, fill := prototest.Filled(holed, a, b, c)
 		want := encodeAll(t, o, proto.Message{}, plain)
 		if got := encodeAll(t, o, proto.Message{Request: 1, Fill: fill}, get, holed); !bytes.Equal(got, want) {

@@ -32,17 +32,22 @@
 package h1
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 
 	"dyno/internal/engine/proto"
 )
 
 // Options are how requests are to be sent.
 type Options struct {
-	Version10  bool   // as HTTP/1.0: one exchange, unless the user's Connection says keep-alive
-	Depth      int    // requests in flight on a connection: 1 (also if 0) to MaxDepth
-	CloseAfter int    // requests on a connection; the last announces its end; 0: no limit
-	UserAgent  string // unless the request has its own; none if empty
+	Version10  bool // as HTTP/1.0: one exchange, unless the user's Connection says keep-alive
+	Depth      int  // requests in flight on a connection: 1 (also if 0) to MaxDepth
+	CloseAfter int  // requests on a connection; the last announces its end; 0: no limit
+	// ChunkSize is how many bytes of a body a chunk has. 0: those of DefaultChunk, of requests whose
+	// header asks for chunks; otherwise all bodies are sent in chunks whose length no header says.
+	ChunkSize int
+	Defaults  []proto.Field // of requests that have no field of the name
 
 	// Of requests that a proxy is sent (RFC 9112, 3.2.2): what stands before the path, as
 	// http://HOST:PORT, and the value of Proxy-Authorization unless the request has its own; "": none.
@@ -56,6 +61,9 @@ const MaxDepth = 1024
 // piece is how much of a body is sent at once, in bytes.
 const piece = 64 << 10
 
+// DefaultChunk is how many bytes of a body a chunk has, if nobody says it.
+const DefaultChunk = piece
+
 // Protocol is HTTP/1.x with these options. It fails on options out of range and on requests that
 // Check refuses, and names them. The requests' bodies are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
@@ -68,7 +76,9 @@ func Protocol(o Options) proto.Protocol {
 			if err := Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
-			r.messages[i] = o.compileRequest(&reqs[i])
+			if r.messages[i] = o.compileRequest(&reqs[i]); r.messages[i].chunked && o.Version10 {
+				return nil, fmt.Errorf("request %d: HTTP/1.0 has no chunks", i+1)
+			}
 		}
 		r.Depth = max(o.Depth, 1)
 		for r.slots = 1; r.slots < r.Depth; r.slots *= 2 {
@@ -109,6 +119,7 @@ type codec struct {
 	first, next uint32
 
 	rest    []byte // of the body that is being sent
+	chunk   int    // bytes of it that the chunk under way is to have yet; notChunked: there are none
 	encoded int    // requests begun on this connection
 	full    bool   // no new requests
 
@@ -155,9 +166,8 @@ func (c *codec) Encode(out []byte, m proto.Message, tag uint32) []byte {
 			body = m.Fill.Body
 		}
 	}
-	if len(body) > 0 {
-		c.rest = body
-		out = c.Flush(out)
+	if len(body) > 0 || t.chunked {
+		out = c.beginBody(out, body, t.chunked)
 	}
 	return out
 }
@@ -169,8 +179,19 @@ func (c *codec) encodeOwn(out []byte, r *proto.Request, tag uint32) []byte {
 	c.beginExchange(begun{tag: tag, bare: r.Method == "HEAD", ends: last || c.run.EndsConnection(r)})
 	h := template{text: out}
 	c.run.appendHead(&h, r, last)
-	c.rest = r.Body
-	return c.Flush(h.text)
+	return c.beginBody(h.text, r.Body, c.run.chunks(r))
+}
+
+// beginBody sends the first of a body.
+func (c *codec) beginBody(out, body []byte, chunked bool) []byte {
+	c.rest = body
+	if c.chunk = notChunked; !chunked {
+		return c.Flush(out)
+	}
+	if c.chunk = 0; len(body) == 0 {
+		return append(out, lastChunk...)
+	}
+	return c.flushChunks(out)
 }
 
 func (c *codec) beginExchange(x begun) {
@@ -186,8 +207,37 @@ func (c *codec) Borrows(tag uint32) bool {
 }
 
 func (c *codec) Flush(out []byte) []byte {
+	if c.chunk >= 0 && len(c.rest) > 0 {
+		return c.flushChunks(out)
+	}
 	n := min(len(c.rest), piece)
 	out, c.rest = append(out, c.rest[:n]...), c.rest[n:]
+	return out
+}
+
+// notChunked is the chunk of a body that has none.
+const notChunked = -1
+
+// lastChunk ends a body in chunks.
+const lastChunk = "0\r\n\r\n"
+
+// flushChunks is Flush of a body in chunks, of which there is a rest. The last chunk goes with it.
+func (c *codec) flushChunks(out []byte) []byte {
+	for room := piece; room > 0 && len(c.rest) > 0; {
+		if c.chunk == 0 {
+			c.chunk = min(len(c.rest), cmp.Or(c.run.ChunkSize, DefaultChunk))
+			out = append(strconv.AppendInt(out, int64(c.chunk), 16), "\r\n"...)
+		}
+		n := min(c.chunk, room)
+		out, c.rest = append(out, c.rest[:n]...), c.rest[n:]
+		room -= n
+		if c.chunk -= n; c.chunk == 0 {
+			out = append(out, "\r\n"...)
+		}
+	}
+	if len(c.rest) == 0 {
+		out = append(out, lastChunk...)
+	}
 	return out
 }
 

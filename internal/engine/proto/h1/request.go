@@ -15,8 +15,13 @@ func (o Options) checkOptions() error {
 		return fmt.Errorf("pipelining depth %d: allowed are 1 to %d", o.Depth, MaxDepth)
 	case o.CloseAfter < 0:
 		return fmt.Errorf("requests before closing %d: allowed are 0 (never) and more", o.CloseAfter)
-	case strings.ContainsAny(o.UserAgent, "\r\n\x00"):
-		return fmt.Errorf("User-Agent %q: contains CR, LF or NUL", o.UserAgent)
+	case o.ChunkSize < 0:
+		return fmt.Errorf("bytes of a chunk %d: allowed are 1 and more", o.ChunkSize)
+	}
+	for _, f := range o.Defaults {
+		if !isToken(f.Name) || strings.ContainsAny(f.Value, "\r\n\x00") {
+			return fmt.Errorf("%s %q: contains CR, LF or NUL", f.Name, f.Value)
+		}
 	}
 	return nil
 }
@@ -83,6 +88,7 @@ type message struct {
 	body       []byte
 	bare       bool // HEAD: the response will have no body
 	ends       bool // head itself ends the connection
+	chunked    bool // the body is sent in chunks
 }
 
 // A template is the head of a request, without the values that differ between messages.
@@ -98,7 +104,8 @@ type gap struct{ at, value int }
 const bodyLength = -1
 
 func (o Options) compileRequest(r *proto.Request) message {
-	m := message{body: r.Body, bare: r.Method == "HEAD", ends: o.EndsConnection(r)}
+	m := message{body: r.Body, bare: r.Method == "HEAD", ends: o.EndsConnection(r),
+		chunked: o.chunks(r)}
 	o.appendHead(&m.head, r, false)
 	if o.CloseAfter > 0 {
 		o.appendHead(&m.last, r, true)
@@ -126,8 +133,10 @@ func (o Options) appendHead(h *template, r *proto.Request, last bool) {
 	if !hasItem(r.Header, "Host", "") {
 		h.appendField("Host", r.Authority, nil)
 	}
-	if o.UserAgent != "" && !hasItem(r.Header, "User-Agent", "") {
-		h.appendField("User-Agent", o.UserAgent, nil)
+	for _, f := range o.Defaults {
+		if !hasItem(r.Header, f.Name, "") {
+			h.appendField(f.Name, f.Value, nil)
+		}
 	}
 	if o.Authorization != "" && !hasItem(r.Header, "Proxy-Authorization", "") {
 		h.appendField("Proxy-Authorization", o.Authorization, nil)
@@ -139,7 +148,12 @@ func (o Options) appendHead(h *template, r *proto.Request, last bool) {
 			h.appendField(f.Name, f.Value, r.FieldHoles(i))
 		}
 	}
-	if hasBodyLength(r) {
+	switch {
+	case o.chunks(r):
+		if !r.IsChunked() {
+			h.appendField("Transfer-Encoding", "chunked", nil)
+		}
+	case hasBodyLength(r):
 		h.text = append(h.text, "Content-Length: "...)
 		if r.HasHoles(proto.InBody) {
 			h.gaps = append(h.gaps, gap{len(h.text), bodyLength})
@@ -185,6 +199,13 @@ func (h *template) appendFilled(out []byte, fill *proto.Fill) []byte {
 		}
 	}
 	return append(out, h.text[from:]...)
+}
+
+// chunks reports whether the body is sent in chunks: the header says so, or the options do of all
+// bodies whose length no header says.
+func (o Options) chunks(r *proto.Request) bool {
+	return r.IsChunked() || o.ChunkSize > 0 && (len(r.Body) > 0 || r.HasHoles(proto.InBody)) &&
+		!hasItem(r.Header, "Content-Length", "")
 }
 
 // hasBodyLength reports whether the request must contain the length of its body.

@@ -1,7 +1,11 @@
 package h1
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -24,10 +28,10 @@ func TestWire(t *testing.T) {
 		request proto.Request
 		want    string // with | for CRLF
 	}{
-		{"plain", Options{UserAgent: "dyno/1"}, get,
+		{"plain", Options{Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno/1"}}}, get,
 			"GET / HTTP/1.1|Host: x|User-Agent: dyno/1||"},
 		{"nothing hidden", Options{}, get, "GET / HTTP/1.1|Host: x||"},
-		{"theirs, in place", Options{UserAgent: "dyno/1"},
+		{"theirs, in place", Options{Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno/1"}}},
 			proto.Request{Method: "GET", Authority: "x", Path: "/a?b=c",
 				Header: fields("A: b", "hOsT: other", "A: c", "user-agent: mine", "Empty")},
 			"GET /a?b=c HTTP/1.1|A: b|hOsT: other|A: c|user-agent: mine|Empty:||"},
@@ -38,6 +42,22 @@ func TestWire(t *testing.T) {
 		{"their length", Options{}, proto.Request{Method: "PUT", Authority: "x", Path: "/",
 			Header: fields("content-length: 2"), Body: []byte("hi")},
 			"PUT / HTTP/1.1|Host: x|content-length: 2||hi"},
+		{"chunked", Options{ChunkSize: 3}, proto.Request{Method: "POST", Authority: "x", Path: "/",
+			Header: fields("transfer-encoding: Chunked", "A: b"), Body: []byte("hello, w")},
+			"POST / HTTP/1.1|Host: x|transfer-encoding: Chunked|A: b||3|hel|3|lo,|2| w|0||"},
+		{"chunked, of any size", Options{}, proto.Request{Method: "POST", Authority: "x", Path: "/",
+			Header: fields("Transfer-Encoding: chunked"), Body: []byte("hello, world ...")},
+			"POST / HTTP/1.1|Host: x|Transfer-Encoding: chunked||10|hello, world ...|0||"},
+		{"chunks of nothing", Options{}, proto.Request{Method: "PUT", Authority: "x", Path: "/",
+			Header: fields("Transfer-Encoding: chunked")},
+			"PUT / HTTP/1.1|Host: x|Transfer-Encoding: chunked||0||"},
+		{"all chunked", Options{ChunkSize: 99}, proto.Request{Method: "POST", Authority: "x", Path: "/",
+			Body: []byte("hi")}, "POST / HTTP/1.1|Host: x|Transfer-Encoding: chunked||2|hi|0||"},
+		{"all chunked, nothing", Options{ChunkSize: 99}, proto.Request{Method: "POST", Authority: "x", Path: "/"},
+			"POST / HTTP/1.1|Host: x|Content-Length: 0||"},
+		{"all chunked, their length", Options{ChunkSize: 99}, proto.Request{Method: "POST", Authority: "x", Path: "/",
+			Header: fields("Content-Length: 2"), Body: []byte("hi")},
+			"POST / HTTP/1.1|Host: x|Content-Length: 2||hi"},
 		{"OPTIONS *", Options{}, proto.Request{Method: "OPTIONS", Authority: "x", Path: "*"},
 			"OPTIONS * HTTP/1.1|Host: x||"},
 		{"as ab", Options{Version10: true}, get, "GET / HTTP/1.0|Host: x||"},
@@ -185,6 +205,13 @@ func TestCheck(t *testing.T) {
 		{proto.Request{Method: "GET", Path: "/", Header: fields(": c")}, `name "" is not a token`},
 		{proto.Request{Method: "GET", Path: "/", Header: fields("A: b\r\nC: d")}, "header A: its value"},
 		{proto.Request{Method: "GET", Path: "/", Header: fields("A: \x00")}, "NUL"},
+		{proto.Request{Method: "PUT", Path: "/", Header: fields("Transfer-Encoding: chunked")}, ""},
+		{proto.Request{Method: "PUT", Path: "/", Header: fields("Transfer-Encoding: gzip, chunked")},
+			`header Transfer-Encoding: "gzip, chunked" is not chunked`},
+		{proto.Request{Method: "PUT", Path: "/", Header: fields("Transfer-Encoding: chunked", "transfer-encoding: chunked")},
+			"header transfer-encoding: is given twice"},
+		{proto.Request{Method: "PUT", Path: "/", Header: fields("Content-Length: 1", "Transfer-Encoding: chunked"), Body: []byte("x")},
+			"headers Content-Length and Transfer-Encoding: both say where the body ends"},
 	} {
 		switch err := Check(tc.request); {
 		case tc.want == "" && err != nil:
@@ -207,10 +234,52 @@ func TestProtocolRefuses(t *testing.T) {
 			t.Errorf("%v: does not say %q", err, want)
 		}
 	}
-	for _, o := range []Options{{Depth: MaxDepth + 1}, {Depth: -1}, {CloseAfter: -1},
-		{UserAgent: "a\nb"}} {
+	for _, o := range []Options{{Depth: MaxDepth + 1}, {Depth: -1}, {CloseAfter: -1}, {ChunkSize: -1},
+		{Defaults: []proto.Field{{Name: "User-Agent", Value: "a\nb"}}}} {
 		if _, err := Protocol(o)([]proto.Request{get}, proto.Want{}); err == nil {
 			t.Errorf("%+v: taken", o)
 		}
+	}
+}
+
+// A body in chunks is what a reader of chunks reads, however it is cut into pieces, and the connection
+// has no room before its last chunk.
+func TestChunkedPieces(t *testing.T) {
+	body := make([]byte, 3*piece+5)
+	for i := range body {
+		body[i] = byte(i * 7)
+	}
+	r := proto.Request{Method: "POST", Authority: "x", Path: "/", Header: fields("Transfer-Encoding: chunked"), Body: body}
+	for _, size := range []int{0, 1000, piece - 1, piece, piece + 1, 2*piece + 1, len(body), 1 << 30} {
+		for _, own := range []bool{false, true} {
+			c, m := newCodec(t, Options{ChunkSize: size}, r), proto.Message{}
+			if own {
+				m.Fill = &proto.Fill{Own: &r}
+			}
+			var sent []byte
+			for out := c.Encode(nil, m, 0); len(out) > 0; out = c.Flush(nil) {
+				if len(out) > piece+1000 {
+					t.Errorf("chunks of %d: %d bytes at once", size, len(out))
+				}
+				if sent = append(sent, out...); c.Room() > 0 {
+					t.Errorf("chunks of %d: room after %d bytes", size, len(sent))
+				}
+			}
+			in := bufio.NewReader(bytes.NewReader(sent))
+			got, err := http.ReadRequest(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, err := io.ReadAll(got.Body)
+			if rest := in.Buffered(); err != nil || !bytes.Equal(read, body) || rest > 0 || got.ContentLength != -1 {
+				t.Errorf("chunks of %d: %d bytes, %d behind them, %v", size, len(read), rest, err)
+			}
+			if size > 0 && size < len(body) && !bytes.Contains(sent, fmt.Appendf(nil, "\r\n\r\n%x\r\n", size)) {
+				t.Errorf("the first chunk has not %d bytes: %.80q", size, sent)
+			}
+		}
+	}
+	if _, err := Protocol(Options{Version10: true})([]proto.Request{r}, proto.Want{}); err == nil {
+		t.Error("HTTP/1.0 has chunks")
 	}
 }

@@ -56,11 +56,11 @@ import (
 
 // Options are how requests are to be sent.
 type Options struct {
-	Scheme     string // value of :scheme, "http" or "https"
-	Streams    int    // requests in flight on a connection: 1 (also if 0) to MaxStreams
-	CloseAfter int    // the CloseAfter-th request of a connection is its last; 0: none
-	UserAgent  string // unless the request has its own; none if empty
-	NoTable    bool   // ask the server to compress headers without a dynamic table
+	Scheme     string        // value of :scheme, "http" or "https"
+	Streams    int           // requests in flight on a connection: 1 (also if 0) to MaxStreams
+	CloseAfter int           // the CloseAfter-th request of a connection is its last; 0: none
+	Defaults   []proto.Field // of requests that have no field of the name
+	NoTable    bool          // ask the server to compress headers without a dynamic table
 }
 
 // MaxStreams bounds the streams of one connection. Few servers allow more than 250.

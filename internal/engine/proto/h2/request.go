@@ -20,9 +20,12 @@ func (o Options) checkOptions() error {
 		return fmt.Errorf("streams on a connection %d: allowed are 1 to %d", o.Streams, MaxStreams)
 	case o.CloseAfter < 0:
 		return fmt.Errorf("requests before closing %d: allowed are 0 (never) and more", o.CloseAfter)
-	case !isClean([]byte(o.UserAgent)):
-		return fmt.Errorf("User-Agent %q: contains CR, LF or NUL, or begins or ends with a space",
-			o.UserAgent)
+	}
+	for _, f := range o.Defaults {
+		if !isClean([]byte(f.Value)) {
+			return fmt.Errorf("%s %q: contains CR, LF or NUL, or begins or ends with a space", f.Name,
+				f.Value)
+		}
 	}
 	return nil
 }
@@ -87,13 +90,11 @@ func (o Options) compileRequest(r *proto.Request) message {
 
 // appendList appends r's header block.
 func (o Options) appendList(t *template, r *proto.Request) {
-	authority, agent, sized, host := r.Authority, o.UserAgent, r.SendsLength(), -1
+	authority, sized, host := r.Authority, r.SendsLength(), -1
 	for i, f := range r.Header {
 		switch {
 		case strings.EqualFold(f.Name, "host"):
 			authority, host = f.Value, i
-		case strings.EqualFold(f.Name, "user-agent"):
-			agent = ""
 		case strings.EqualFold(f.Name, "content-length"):
 			sized = false
 		}
@@ -104,8 +105,10 @@ func (o Options) appendList(t *template, r *proto.Request) {
 		t.appendField(":authority", authority, holes)
 	}
 	t.appendField(":path", r.Path, r.PathHoles())
-	if agent != "" {
-		t.appendField("user-agent", agent, nil)
+	for _, f := range o.Defaults {
+		if !r.HasField(f.Name) {
+			t.appendField(strings.ToLower(f.Name), f.Value, nil)
+		}
 	}
 	for i, f := range r.Header {
 		if name := strings.ToLower(f.Name); name != "host" {

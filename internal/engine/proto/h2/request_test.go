@@ -24,11 +24,11 @@ func TestWire(t *testing.T) {
 		request proto.Request
 		want    string
 	}{
-		{"plain", Options{UserAgent: "dyno/1"}, get,
+		{"plain", Options{Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno/1"}}}, get,
 			":method=GET|:scheme=http|:authority=x|:path=/|user-agent=dyno/1|end"},
 		{"nothing hidden", Options{Scheme: "https"}, get,
 			":method=GET|:scheme=https|:authority=x|:path=/|end"},
-		{"theirs", Options{UserAgent: "dyno/1"}, proto.Request{Method: "GET", Authority: "x",
+		{"theirs", Options{Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno/1"}}}, proto.Request{Method: "GET", Authority: "x",
 			Path: "/a?b=c", Header: fields("A: b", "hOsT: other", "A: c", "User-Agent: mine", "Empty",
 				"TE: trailers", "Spaced:  v ")}, ":method=GET|:scheme=http|:authority=other|:path=/a?b=c|" +
 			"a=b|a=c|user-agent=mine|empty=|te=trailers|spaced=v|end"},
@@ -113,7 +113,7 @@ func TestCheck(t *testing.T) {
 func TestProtocolRefuses(t *testing.T) {
 	for _, o := range []Options{{}, {Scheme: "ftp"}, {Scheme: "http", Streams: MaxStreams + 1},
 		{Scheme: "http", Streams: -1}, {Scheme: "http", CloseAfter: -1},
-		{Scheme: "http", UserAgent: "a\nb"}} {
+		{Scheme: "http", Defaults: []proto.Field{{Name: "User-Agent", Value: "a\nb"}}}} {
 		if _, err := Protocol(o)([]proto.Request{get}, proto.Want{}); err == nil {
 			t.Errorf("%+v: taken", o)
 		}

@@ -291,7 +291,7 @@ func (w *wire) ended(how string) {
 func BenchmarkExchange(b *testing.B) {
 	for _, streams := range []int{1, 100} {
 		b.Run(fmt.Sprint(streams), func(b *testing.B) {
-			c := newTestCodec(b, Options{Streams: streams, UserAgent: "dyno/1"}, get)
+			c := newTestCodec(b, Options{Streams: streams, Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno/1"}}}, get)
 			out := c.Flush(make([]byte, 0, 64<<10))
 			c.Decode([]byte(settled), false)
 			frames := []byte(head(1, ":status: 200", "server: nginx/1.26",

@@ -41,7 +41,11 @@ func Around(inner proto.Protocol, o Options) proto.Protocol {
 
 // asking makes the codecs that ask.
 func (o Options) asking() (func(proto.Sink) proto.Codec, error) {
-	return h1.Protocol(h1.Options{UserAgent: o.UserAgent})(nil, proto.Want{})
+	defaults := []proto.Field{{Name: "User-Agent", Value: o.UserAgent}}
+	if o.UserAgent == "" {
+		defaults = nil
+	}
+	return h1.Protocol(h1.Options{Defaults: defaults})(nil, proto.Want{})
 }
 
 // request is what the proxy is asked.
