@@ -10,6 +10,7 @@
 //	capacity.go        what a search is told and says: Settings, Search, Probe
 //	decode.go          reads a stored search or sweep
 //	find.go            the search for a rate: dyno find
+//	howlong.go         how long that takes
 //	probe.go           one run of a search: passed, failed or undecided
 //	sweep.go           one run at each of several rates or numbers of connections
 //	trend.go           is latency still growing at a probe's end?

@@ -183,7 +183,9 @@ func (f *findFlags) ownFaults(p parsed) (faults []error) {
 func (s streams) searchRate(ctx context.Context, f *findFlags, run result.Runner, out *output) (int,
 	error) {
 	if !f.quiet {
-		fmt.Fprintf(s.err, "searching: %s\n", f.plan.Target.URL)
+		usual, most := capacity.Settings{Probe: f.probeTime()}.Times(&f.plan)
+		fmt.Fprintf(s.err, "searching: %s, about %v if every probe decides, at most %v\n",
+			f.plan.Target.URL, usual.Round(time.Second), most.Round(time.Minute))
 	}
 	told := f.probe == 0 // it is the default
 	found, err := capacity.Find(ctx, run, f.plan, f.objectives,

@@ -10,6 +10,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	labrun "dyno/internal/lab/run"
+	"dyno/internal/server"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labreport"
 )
@@ -22,6 +23,8 @@ type labProgress struct {
 	first int // trials that were already done at the start
 	seen  bool
 	table *liveTable // nil: lines only
+
+	waited map[server.Waiting]bool // for what it was said that it is waited for
 }
 
 // newLabProgress shows the experiment whose folder is dir; with details in lines only.
@@ -48,6 +51,8 @@ func (p *labProgress) showEvent(e labrun.Event) {
 	switch e.Step {
 	case "build", "check":
 		p.say("%s %s", e.Step, e.Arm)
+	case "waiting":
+		p.noteWaiting(e.Waiting)
 	case "unfit":
 		first, others, _ := strings.Cut(e.Remark, "\n") // as of a build, or what a server wrote
 		p.say("%s is not tested: %s", e.Arm, first)
@@ -112,6 +117,30 @@ func (t *liveTable) erase() {
 		fmt.Fprintf(pastOutlet(t.w), "\x1b[%dF\x1b[J", t.drawn)
 	}
 	t.drawn = 0
+}
+
+// noteWaiting says what is waited for, once: every trial starts its server anew. The ports of one
+// that is given them differ.
+func (p *labProgress) noteWaiting(w server.Waiting) {
+	once := w
+	if w.Log == "" {
+		once.URL = ""
+	}
+	if p.waited[once] {
+		return
+	}
+	if p.waited == nil {
+		p.waited = map[server.Waiting]bool{}
+	}
+	p.waited[once] = true
+	switch {
+	case w.Log != "":
+		p.say("waiting for %s to write %q …", w.Process, w.Log)
+	case strings.HasPrefix(w.URL, "fcgi"):
+		p.say("waiting for %s to accept a connection at %s …", w.Process, w.URL)
+	default:
+		p.say("waiting for %s to answer at %s …", w.Process, w.URL)
+	}
 }
 
 func (p *labProgress) finishLine(e labrun.Event) {

@@ -165,7 +165,7 @@ func TestVsPage(t *testing.T) {
 	}
 	dir := sampleRepository(t)
 	for name, text := range map[string]string{"shop.hurl": "GET {{base}}/\nHTTP 200\n\nGET {{base}}/buy\nHTTP 200\n",
-		"server.sh": "#!/bin/sh\nexec ./old --port ${1:-$PORT}\n"} {
+		"server.sh": "#!/bin/sh\n./old --port ${1:-$PORT} &\nsleep 1; echo listening at ${1:-$PORT}; wait\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestVsPage(t *testing.T) {
 			t.Errorf("dyno vs%s: %v\n%s", line, err, out)
 		}
 	}
-	if commands != 7 {
+	if commands != 9 {
 		t.Errorf("%d commands were found", commands)
 	}
 	for _, g := range newVsFlags().groups() {

@@ -39,8 +39,9 @@ func newVsFlags() *vsFlags { return &vsFlags{runFlags: newRunFlags()} }
 func (f *vsFlags) groups() []group {
 	c, all := &f.compared, f.readers()
 	maps.Copy(all, readers{
-		"url": setText(&c.Address), "path": setText(&f.path), "names": f.setNames,
-		"git": setSwitch(&f.git), "build": setText(&f.build), "run": setText(&f.command),
+		"url": setText(&c.Address), "ready": setText(&c.Ready), "path": setText(&f.path),
+		"names": f.setNames,
+		"git":   setSwitch(&f.git), "build": setText(&f.build), "run": setText(&f.command),
 		"allow": f.addAllowed, "margin": f.setShare(&c.Margin),
 		"max-regression": f.setShare(&c.Regression),
 

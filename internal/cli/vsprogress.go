@@ -62,7 +62,7 @@ func (p *vsProgress) showEvent(e labrun.Event) {
 		p.plan = ""
 	}
 	failed := e.Step == "done" && e.Trial.Failure != nil
-	if p.all || failed || e.Step == "build" || e.Step == "unfit" {
+	if p.all || failed || e.Step == "build" || e.Step == "waiting" || e.Step == "unfit" {
 		p.end() // lines go above it
 		p.steps.showEvent(e)
 	}

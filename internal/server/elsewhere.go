@@ -40,7 +40,7 @@ func (s *astray) isSure(ctx context.Context, r Ready, a address) bool {
 	for _, port := range s.otherPorts(a) {
 		other := a.onPort(port)
 		client := r.newClient(other)
-		err := r.tryOnce(ctx, client, other)
+		err := r.exactly().tryOnce(ctx, client, other)
 		client.CloseIdleConnections()
 		// An answer that does not come in time does not refute an earlier one.
 		if answers = err == nil; answers || ctx.Err() != nil && other == known {

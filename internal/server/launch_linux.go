@@ -47,7 +47,7 @@ func (s *supervisor) startProcess(o ordered) (pid int, failure *Failure) {
 		err = s.checkUnique(p.Name)
 	}
 	if err == nil {
-		c.log, err = openLog(p.Output)
+		c.log, err = openLog(p.Output, p.sought())
 	}
 	if err == nil {
 		err = s.forkProcess(c, o.streams)

@@ -32,17 +32,21 @@ type log struct {
 	after int64  // bytes that came after the head
 	taken bool   // the output claims that an address is in use
 	last  string // end of the previous write: words may be cut in two
+	seek  string // is looked for in all output; "": nothing is, or it was found
+	tail  string // likewise, for what is sought
 	dirty bool   // the ring is not in the file
 }
 
 // openLog makes the file of a process's output in place of one that is there. Whoever owns its
 // folder may have put a link there, which is not followed.
-func openLog(path string) (*log, error) {
+//
+// Something may be sought in what the process writes.
+func openLog(path, sought string) (*log, error) {
 	file, err := createIn(filepath.Dir(path), filepath.Base(path), 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("output file: %w", err)
 	}
-	return &log{path: path, file: file}, nil
+	return &log{path: path, file: file, seek: sought}, nil
 }
 
 // Write takes all of p, whatever becomes of the file.
@@ -50,6 +54,9 @@ func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := len(p)
+	if l.seek != "" {
+		l.find(p)
+	}
 	if room := logHead - l.head; room > 0 {
 		first := p[:min(int64(len(p)), room)]
 		p = p[len(first):]
@@ -59,6 +66,23 @@ func (l *log) Write(p []byte) (int, error) {
 	}
 	l.keepTail(p)
 	return n, nil
+}
+
+// find looks for what is sought.
+func (l *log) find(p []byte) {
+	text := l.tail + string(p)
+	if strings.Contains(text, l.seek) {
+		l.seek, l.tail = "", ""
+		return
+	}
+	l.tail = text[max(0, len(text)-len(l.seek)):]
+}
+
+// hasSought reports whether what was sought has been written.
+func (l *log) hasSought() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seek == ""
 }
 
 // findPortClaim searches what was written for the words that say a port is taken.

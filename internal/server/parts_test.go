@@ -26,7 +26,7 @@ func TestLog(t *testing.T) {
 	for _, size := range []int{0, 1, logHead - 1, logHead, logHead + 1, all, all + 1, 3*all + 5} {
 		for _, chunk := range []int{1000, logHead, 4 * all} {
 			path := filepath.Join(t.TempDir(), "log")
-			l, err := openLog(path)
+			l, err := openLog(path, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestTail(t *testing.T) {
 }
 
 func TestClaimsPort(t *testing.T) {
-	l, err := openLog(filepath.Join(t.TempDir(), "log"))
+	l, err := openLog(filepath.Join(t.TempDir(), "log"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,49 @@ func TestReadyProtocols(t *testing.T) {
 
 // alone is a witness of a machine without strangers.
 func alone() witness {
-	return witness{func() bool { return false }, func(int) bool { return true }, func() []int { return nil }}
+	return witness{complains: func() bool { return false }, owns: func(int) bool { return true }, listens: func() []int { return nil }}
+}
+
+// What a process writes can say that it is ready, also if it comes in pieces behind much else; nobody
+// asks it then.
+func TestReadyByLog(t *testing.T) {
+	l, err := openLog(filepath.Join(t.TempDir(), "log"), "now listening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := alone()
+	w.wrote = l.hasSought
+	r := Ready{URL: "http://127.0.0.1:1/", Log: "now listening", Timeout: 20 * time.Millisecond}
+	if f := r.awaitReady(t.Context(), w); f == nil || f.Kind != NotReady ||
+		f.Reason != `not ready: it did not write "now listening" within 20ms` {
+		t.Errorf("%+v", f)
+	}
+	for _, piece := range []string{strings.Repeat("not yet\n", logHead/4), "it is now lis", "", "ten", "ing\n"} {
+		if l.hasSought() {
+			t.Errorf("found before %q", piece)
+		}
+		l.Write([]byte(piece))
+	}
+	r.Timeout = time.Minute
+	if f := r.awaitReady(t.Context(), w); f != nil {
+		t.Error(f)
+	}
+}
+
+// A server that answers is ready, whatever it says of the path, and a gateway before it is not.
+func TestReadyStatuses(t *testing.T) {
+	for status, ready := range map[int]bool{200: true, 204: true, 301: true, 401: true, 404: true, 500: true, 501: true,
+		407: false, 502: false, 503: false, 504: false} {
+		if got := (Ready{}).fits(status); got != ready {
+			t.Errorf("%d: ready %v", status, got)
+		}
+		if got := (Ready{}).exactly().fits(status); got != (status < 300) {
+			t.Errorf("%d on another port: %v", status, got)
+		}
+		if got := (Ready{Statuses: []int{503}}).fits(status); got != (status == 503) {
+			t.Errorf("%d, where 503 is wanted: %v", status, got)
+		}
+	}
 }
 
 // busyTries is how often a server may be asked that does not answer in time on a busy machine.

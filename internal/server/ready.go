@@ -27,17 +27,21 @@ const (
 	answerTime = 5 * time.Second // for one answer
 	answerMax  = 1 << 20         // bytes of it that are read
 	settleTime = 3 * time.Second // before a stranger's answer is taken for the process's
+
+	waitingAfter = time.Second // until it is said what is waited for
 )
 
 // Ready is the request whose answer says that a process is ready: a whole GET
 // in HTTP/1.1 with Connection: close, because some servers die of a connection
-// without a request and others open their port before they can answer.
+// without a request and others open their port before they can answer. Or it is
+// what the process writes.
 type Ready struct {
 	// URL is http://, https:// (any certificate), h2c:// (asked over HTTP/2) or
 	// http+unix:///path/to.sock:/uri. A server of fcgi:// or fcgi+unix:// is not asked: it is ready
 	// when it accepts a connection.
 	URL      string
-	Statuses []int         // of which the answer must have one; empty: any 2xx
+	Statuses []int         // of which the answer must have one; empty: any but those of notThere
+	Log      string        // it is ready when it has written this; "": URL is asked
 	Header   http.Header   // of the request; Host too
 	Timeout  time.Duration // 0 means DefaultReadyTimeout
 	// Way is how connections are made, but for where they lead and what is spoken: a load's.
@@ -99,9 +103,41 @@ func (r Ready) isTaken() bool {
 	return true
 }
 
+// notThere are statuses in which nobody has answered but a gateway or a proxy, or a server that
+// says itself that it is not ready. One that is asked for what it does not have is ready, too.
+var notThere = []int{http.StatusProxyAuthRequired, http.StatusBadGateway,
+	http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+
+// fits reports whether an answer of that status says that the server is ready.
+func (r Ready) fits(status int) bool {
+	if len(r.Statuses) == 0 {
+		return !slices.Contains(notThere, status)
+	}
+	return slices.Contains(r.Statuses, status)
+}
+
+// exactly is r whose answer must be a success if nothing else is said. So it is of another port
+// than the right one, which may be that of metrics.
+func (r Ready) exactly() Ready {
+	if len(r.Statuses) == 0 {
+		for status := 200; status < 300; status++ {
+			r.Statuses = append(r.Statuses, status)
+		}
+	}
+	return r
+}
+
+// A Waiting is what is waited for.
+type Waiting struct {
+	Process string
+	URL     string // that is to answer, or to accept a connection
+	Log     string // or what the process is to write; "": it is asked
+}
+
 // A witness tells whose answer it was.
 type witness struct {
 	complains func() bool         // the process says that its port is taken
+	wrote     func() bool         // it has written Ready.Log
 	owns      func(port int) bool // a process of the tree listens there
 	listens   func() []int        // the TCP ports on which the process and those below it listen
 }
@@ -110,6 +146,9 @@ type witness struct {
 // process gets some time to say that its port is taken; then it is believed to
 // be served by others on purpose, as by a container's daemon.
 func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
+	if r.Log != "" {
+		return r.awaitLog(ctx, w)
+	}
 	a, err := r.address()
 	if err != nil {
 		return &Failure{Kind: CannotStart, Reason: err.Error()}
@@ -150,13 +189,31 @@ func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
 	}
 }
 
+// awaitLog waits until the process has written what it writes when it is ready.
+func (r Ready) awaitLog(ctx context.Context, w witness) *Failure {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	for pause := pollFirst; !w.wrote(); pause = min(2*pause, pollMost) {
+		if w.complains() {
+			return &Failure{Kind: PortTaken, Reason: "says that its address is already in use"}
+		}
+		select {
+		case <-ctx.Done():
+			return &Failure{Kind: NotReady, Reason: fmt.Sprintf(
+				"not ready: it did not write %q within %v", r.Log, r.Timeout)}
+		case <-time.After(pause):
+		}
+	}
+	return nil
+}
+
 // describeReady says what a server does that is ready.
 func (r Ready) describeReady(a address) string {
 	switch {
 	case a.FastCGI:
 		return "accept a connection"
 	case len(r.Statuses) == 0:
-		return "answer with a status of 2xx"
+		return "answer"
 	}
 	return "answer with status " + strings.ReplaceAll(formatRanges(r.Statuses), ",", " or ")
 }
@@ -204,8 +261,7 @@ func (r Ready) requestOnce(ctx context.Context, client *http.Client, to string) 
 	if _, err := io.CopyN(io.Discard, answer.Body, answerMax); err != nil && err != io.EOF {
 		return fmt.Errorf("status %d, and then %w", answer.StatusCode, err)
 	}
-	if len(r.Statuses) == 0 && answer.StatusCode/100 == 2 ||
-		slices.Contains(r.Statuses, answer.StatusCode) {
+	if r.fits(answer.StatusCode) {
 		return nil
 	}
 	return fmt.Errorf("status %d", answer.StatusCode)

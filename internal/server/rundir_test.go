@@ -69,7 +69,7 @@ func TestRunDirFollowsNothing(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
-	l, err := openLog(filepath.Join(dir, "app.log"))
+	l, err := openLog(filepath.Join(dir, "app.log"), "")
 	if err != nil {
 		t.Fatal(err)
 	}

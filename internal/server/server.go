@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // A Server is a set of processes that serve together, and their supervisor.
@@ -81,13 +82,21 @@ func (s *Server) startProcess(ctx context.Context, p Process) error {
 	}
 	ready := make(chan error, 1)
 	go func() { ready <- s.tree.awaitReady(ctx, id) }()
-	select {
-	case f := <-s.died:
-		return &f
-	case <-ctx.Done():
-		return fmt.Errorf("wait for %s to be ready: %w", p.Name, ctx.Err())
-	case err := <-ready:
-		return err
+	long := time.NewTimer(waitingAfter)
+	defer long.Stop()
+	for {
+		select {
+		case f := <-s.died:
+			return &f
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s to be ready: %w", p.Name, ctx.Err())
+		case err := <-ready:
+			return err
+		case <-long.C:
+			if tell := s.tree.spec.Waits; tell != nil {
+				tell(Waiting{p.Name, p.Ready.URL, p.Ready.Log})
+			}
+		}
 	}
 }
 

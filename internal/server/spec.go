@@ -26,6 +26,9 @@ type Spec struct {
 	Processes  []Process // in starting order; none: for guests alone
 	Supervisor []string  // argv that makes this program call Supervise with no arguments
 	Netns      *Netns    // nil: the network of the caller
+
+	// Waits is called if a process is not ready soon, with what is waited for; nil: nobody is told.
+	Waits func(Waiting) `json:"-"`
 }
 
 // Netns asks for a private network namespace with nothing but a loopback
@@ -122,6 +125,14 @@ func lastOfEach(env []string) []string {
 		all = append(all, setting)
 	}
 	return all
+}
+
+// sought is what the process writes when it is ready; "": that is not how it is known.
+func (p Process) sought() string {
+	if p.Ready == nil {
+		return ""
+	}
+	return p.Ready.Log
 }
 
 func (p Process) withDefaults(dir string) (Process, error) {

@@ -196,9 +196,9 @@ func (s *supervisor) awaitReady(c *child) *Failure {
 		return nil
 	}
 	w := witness{
-		complains: c.log.claimsPort,
-		owns:      func(port int) bool { return ownsPort(os.Getpid(), port) },
-		listens:   func() []int { return listenedPorts(c.pid) },
+		complains: c.log.claimsPort, wrote: c.log.hasSought,
+		owns:    func(port int) bool { return ownsPort(os.Getpid(), port) },
+		listens: func() []int { return listenedPorts(c.pid) },
 	}
 	failure := c.process.Ready.awaitReady(s.ctx, w)
 	if failure != nil {

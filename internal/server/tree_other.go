@@ -65,7 +65,7 @@ func (t *tree) startProcess(id int, p Process, guest bool, s streams) (pid int, 
 		return 0, failure
 	}
 	c := &child{id: id, process: p, guest: guest, ended: make(chan struct{})}
-	if c.log, err = openLog(p.Output); err != nil {
+	if c.log, err = openLog(p.Output, p.sought()); err != nil {
 		failure.Reason = err.Error()
 		return 0, failure
 	}
@@ -137,7 +137,8 @@ func (t *tree) child(id int) *child {
 
 func (t *tree) awaitReady(ctx context.Context, id int) error {
 	c := t.child(id)
-	w := witness{complains: c.log.claimsPort, owns: func(int) bool { return true },
+	w := witness{complains: c.log.claimsPort, wrote: c.log.hasSought,
+		owns:    func(int) bool { return true },
 		listens: func() []int { return nil }} // not known here
 	if f := c.process.Ready.awaitReady(ctx, w); f != nil {
 		f.Process, f.Output = c.process.Name, c.log.lastLines()

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -68,12 +70,31 @@ func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 		flaw(v.version != "" && ptls.Version(v.version) == 0, v.setting,
 			"%q is not 1.0, 1.1, 1.2 or 1.3", v.version)
 	}
+	bare := bareName(t.ServerName)
+	flaw(bare != t.ServerName, "ServerName", "%q is more than the name of a server; write %s",
+		t.ServerName, bare)
 	low, high := t.versionRange()
 	flaw(low > high && high != 0, "MinVersion", "%s is above {MaxVersion}, %s", t.MinVersion,
 		t.MaxVersion)
 	flaw(p.Target.TLS && p.OnlyHTTP2() && t.isBelowHTTP2(), "MaxVersion",
 		"HTTP/2 needs TLS 1.2 at least, and not %s", t.MaxVersion)
 	p.checkALPN(flaw)
+}
+
+// bareName is what names the server in a text that may be its URL or have a port: no certificate
+// has more than a name.
+func bareName(s string) string {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return s
+	}
+	if _, after, is := strings.Cut(s, "://"); is {
+		s = after
+	}
+	s, _, _ = strings.Cut(s, "/")
+	if host, _, err := net.SplitHostPort(s); err == nil {
+		return host
+	}
+	return strings.Trim(s, "[] \t")
 }
 
 // checkALPN checks what is offered.

@@ -164,6 +164,9 @@ func (c *checker) checkProcesses(at string, all []Process) {
 			p.User)
 		c.addFaultIf(p.Ready != nil && p.Ready.Timeout == 0, key+".ready.timeout",
 			"0 is no time to become ready in")
+		c.addFaultIf(p.Ready != nil && p.Ready.Log != "" && (p.Ready.HTTP != "" ||
+			len(p.Ready.Status) > 0), key+".ready.log", "http and status ask the server, and log reads "+
+			"what it writes; give one of the two")
 	}
 }
 
@@ -230,7 +233,7 @@ func (c *checker) checkAddresses(at string, d Definition, trial *renderer) {
 		c.checkHTTP1(at+".generator.served", d.Generator.Served)
 	}
 	for i, p := range d.Processes {
-		if p.Ready != nil && !strings.HasPrefix(string(p.Ready.HTTP), "/") {
+		if p.Ready != nil && p.Ready.HTTP != "" && !strings.HasPrefix(string(p.Ready.HTTP), "/") {
 			check(fmt.Sprintf("%s.processes[%d].ready.http", at, i), p.Ready.HTTP)
 		}
 	}

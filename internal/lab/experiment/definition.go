@@ -71,11 +71,12 @@ type Limits struct {
 	NoFile Count `json:"nofile,omitempty" range:"16,1073741816"` // open files
 }
 
-// Ready is how to find out that a process is ready: it answers a request. Without it, the last
-// process is ready when url gives the expected answer, and the others are ready at once.
+// Ready is how to find out that a process is ready: it answers a request, or writes something.
+// Without it, the last process is ready when url answers, and the others are ready at once.
 type Ready struct {
 	HTTP    Template `json:"http,omitempty"`   // a path of url's server, or a whole URL; "": url
-	Status  Statuses `json:"status,omitempty"` // default: 2xx if http is given, else the expected ones
+	Log     Template `json:"log,omitempty"`    // or what it writes; "": it is asked
+	Status  Statuses `json:"status,omitempty"` // default: any but 407, 502, 503 and 504
 	Timeout Duration `json:"timeout"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,10 +65,11 @@ type Loader struct {
 	Served string // URL at which the server reports how many requests it has answered
 }
 
-// A Probe is the request whose answer shows that a process is ready.
+// A Probe is the request whose answer shows that a process is ready, or what it writes then.
 type Probe struct {
 	URL     string
-	Status  Statuses
+	Log     string   // "": URL is asked
+	Status  Statuses // none: any but those in which a gateway answers in the server's place
 	Timeout time.Duration
 }
 
@@ -243,7 +245,8 @@ func (r *renderer) renderReady(v Variant, ready *Ready, served string, last bool
 		ready = new(Ready)
 		ready.setDefaults()
 	}
-	p := &Probe{Status: ready.Status, Timeout: time.Duration(ready.Timeout)}
+	p := &Probe{Status: ready.Status, Log: r.renderText(ready.Log),
+		Timeout: time.Duration(ready.Timeout)}
 	at := r.renderText(ready.HTTP)
 	var err error
 	switch {
@@ -254,12 +257,16 @@ func (r *renderer) renderReady(v Variant, ready *Ready, served string, last bool
 	default:
 		p.URL = at
 	}
-	if len(p.Status) == 0 && at == "" {
-		p.Status = v.Expected().Status
-	} else if len(p.Status) == 0 {
-		p.Status = Statuses{{From: 200, To: 299}}
+	if expected := v.Expected().Status; len(p.Status) == 0 && at == "" && haveGateways(expected) {
+		p.Status = expected
 	}
 	return p, err
+}
+
+// haveGateways reports whether a status is among them in which a gateway answers for a server that
+// is not there.
+func haveGateways(s Statuses) bool {
+	return slices.ContainsFunc(s, func(r Status) bool { return r.From <= 504 && r.To >= 502 })
 }
 
 // Address returns a URL with another path and query; if path is "" it is unchanged.

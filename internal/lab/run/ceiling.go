@@ -67,7 +67,7 @@ func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float
 	}
 	l = l.Direct() // the null server knows nothing of proxies
 	l.Requests = 0
-	stand, err := r.Start(ctx, Setting{Variant: experiment.Expand(e)[0], Level: l,
+	stand, err := r.start(ctx, Setting{Variant: experiment.Expand(e)[0], Level: l,
 		Trial: lab.FileName("ceiling", l.Name), Aside: true})
 	if err != nil {
 		return 0, false

@@ -160,7 +160,7 @@ func (r *running) excludeControls() {
 // for how its processes are set up.
 func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe.Setup, error) {
 	l := r.Experiment.Levels[0]
-	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
+	stand, err := r.start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
 		Trial: lab.FileName(checkOutput, a.Name), Aside: true})
 	if err != nil {
 		return nil, nil, err

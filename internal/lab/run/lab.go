@@ -49,7 +49,7 @@ type Lab struct {
 
 // An Event is a step of an experiment. Fields that do not apply are zero.
 type Event struct {
-	Step   string // build, check, unfit, pilot, ceiling, trial, done or profile
+	Step   string // build, check, waiting, unfit, pilot, ceiling, trial, done or profile
 	Arm    string
 	Level  string
 	Round  int
@@ -57,6 +57,8 @@ type Event struct {
 	Done   int        // trials
 	Of     int        // expected number
 	Remark string
+
+	Waiting server.Waiting // of waiting
 }
 
 // A running is a Lab in progress.

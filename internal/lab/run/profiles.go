@@ -114,7 +114,7 @@ func (r *running) takeProfile(ctx context.Context, a *arm, l experiment.Level,
 func (r *running) profileUnderLoad(ctx context.Context, a *arm, l experiment.Level, kind string) (
 	p *profile.Profile, rate float64, by string, err error) {
 	want := r.Experiment.Profile
-	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l, Aside: true,
+	stand, err := r.start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l, Aside: true,
 		Trial: lab.FileName("profile", a.Name, l.Name, kind)})
 	if err != nil {
 		return nil, 0, "", err

@@ -70,7 +70,7 @@ func roundedRate(perSecond float64) float64 {
 // pilotCapacity is the throughput of an arm's server in a short closed workload.
 func (r *running) pilotCapacity(ctx context.Context, a *arm, l experiment.Level) (float64, error) {
 	l.Share, l.Arrival, l.Requests = 0, "", 0
-	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
+	stand, err := r.start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
 		Trial: lab.FileName("pilot", a.Name), Aside: true})
 	if err != nil {
 		return 0, err

@@ -153,7 +153,7 @@ func (g *Stage) serverAddress() string {
 // serverSpec converts an instance for package server.
 func (g *Stage) serverSpec(s Setting, i *experiment.Instance, dir string) (spec server.Spec,
 	err error) {
-	spec = server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor}
+	spec = server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor, Waits: s.Waits}
 	if len(i.Sysctl) > 0 || g.isIsolated() {
 		spec.Netns = &server.Netns{Sysctl: map[string]string{}}
 		if g.isIsolated() {
@@ -174,7 +174,7 @@ func (g *Stage) serverSpec(s Setting, i *experiment.Instance, dir string) (spec 
 			Output: g.outputFile(s, p.Name),
 			Stop:   signals[p.Signal], Grace: p.Grace}
 		if p.Ready != nil {
-			q.Ready = &server.Ready{URL: p.Ready.URL, Timeout: p.Ready.Timeout,
+			q.Ready = &server.Ready{URL: p.Ready.URL, Log: p.Ready.Log, Timeout: p.Ready.Timeout,
 				Statuses: statusCodes(p.Ready.Status)}
 			if isSameServer(p.Ready.URL, i.URL) {
 				if q.Ready.Way, err = s.Level.Way(); err != nil {

@@ -33,6 +33,17 @@ type Setting struct {
 	Level   experiment.Level
 	Trial   string // how the names of its output files begin
 	Aside   bool   // not an arm's server, and never shared
+
+	Waits func(server.Waiting) // is told of a process that is not ready soon; nil: nobody is
+}
+
+// start starts a server, and says what it waits for if that takes long.
+func (r *running) start(ctx context.Context, s Setting) (Stand, error) {
+	s.Waits = func(w server.Waiting) {
+		w.URL, w.Log = r.conceal.said(w.URL), r.conceal.said(w.Log)
+		r.Tell(Event{Step: "waiting", Arm: s.Arm, Waiting: w})
+	}
+	return r.Start(ctx, s)
 }
 
 // A Stand is a server that is ready to be loaded.
@@ -99,7 +110,7 @@ const shortAsk = 3
 func (r *running) makeTrial(ctx context.Context, s lab.Slot, attempt int) *lab.Trial {
 	t := &lab.Trial{Format: lab.TrialFormat, Slot: s, Attempt: attempt, Started: time.Now().UTC()}
 	a, l := r.armNamed(s.Arm), r.levelNamed(s.Level)
-	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
+	stand, err := r.start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
 		Trial: s.FileID(attempt)})
 	if err != nil {
 		setFailure(t, "start", err)

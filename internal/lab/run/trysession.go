@@ -53,7 +53,7 @@ func (r *running) trySession(ctx context.Context, a *arm) error {
 		return nil
 	}
 	l := r.Experiment.Levels[0]
-	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
+	stand, err := r.start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
 		Trial: lab.FileName(sessionOutput, a.Name), Aside: true})
 	if err != nil {
 		return err

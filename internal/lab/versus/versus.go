@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"dyno/internal/hole"
 	"dyno/internal/lab/experiment"
@@ -27,6 +28,7 @@ type Comparison struct {
 	Names   []string // of the variants; nil: derived from Servers
 	Address string   // URL at which commands answer, perhaps with {port}; "": http://127.0.0.1:{port}
 	Dir     string   // absolute path of the folder in which commands are started
+	Ready   string   // when they are ready: a URL or path that answers, or log:TEXT; "": see Address
 
 	Workload experiment.Workload // paths of files are absolute
 	Level    experiment.Level    // the zero Level: that of a file without levels
@@ -96,7 +98,8 @@ func (c *Comparison) allowed() []string {
 // variants are the servers, in their order.
 func (c *Comparison) variants() (all []experiment.Definition, err error) {
 	if c.Git != nil {
-		return c.Git.variants(c.address())
+		all, err = c.Git.variants(c.address())
+		return all, errors.Join(err, c.setReady(all))
 	}
 	if n := len(c.Servers); n < leastServers {
 		return nil, fmt.Errorf("two servers are wanted, or more; %d given", n)
@@ -105,7 +108,37 @@ func (c *Comparison) variants() (all []experiment.Definition, err error) {
 		v, one := c.variant(s)
 		all, err = append(all, v), errors.Join(err, one)
 	}
-	return all, err
+	return all, errors.Join(err, c.setReady(all))
+}
+
+// readyTime is how long is waited for what Ready names. Who names it knows that it takes long.
+const readyTime = experiment.Duration(2 * time.Minute)
+
+// setReady says in variants when the servers that are started are ready.
+func (c *Comparison) setReady(all []experiment.Definition) error {
+	if c.Ready == "" {
+		return nil
+	}
+	ready := experiment.Ready{Timeout: readyTime}
+	if text, is := strings.CutPrefix(c.Ready, "log:"); is && text != "" {
+		ready.Log = experiment.Template(withHoles(text))
+	} else if IsURL(c.Ready) || strings.HasPrefix(c.Ready, "/") {
+		ready.HTTP = experiment.Template(withHoles(c.Ready))
+	} else {
+		return fmt.Errorf("--ready: %q is neither a URL, as http://127.0.0.1:{port}/health or /health, "+
+			"nor a text that servers write, as log:listening", c.Ready)
+	}
+	started := false
+	for i := range all {
+		for k := range all[i].Processes {
+			all[i].Processes[k].Ready, started = &ready, true
+		}
+	}
+	if !started {
+		return errors.New("--ready: it is said of servers that are started, and these run already; " +
+			"leave it out")
+	}
+	return nil
 }
 
 // variant is a server: a command that is to be started, or a URL of one that is running.

@@ -305,8 +305,11 @@ func (s *sifter) ofLevel(key string, v *yaml.Node) {
 }
 
 func (s *sifter) ofReady(key string, v *yaml.Node) {
-	if key == "http" {
+	switch key {
+	case "http":
 		s.value(v, s.replace.URL)
+	case "log":
+		s.value(v, s.replace.Line)
 	}
 }
 
