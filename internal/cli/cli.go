@@ -291,8 +291,8 @@ func (s streams) refuseVerb(name string) int {
 	if n := cmp.Or(nearest.ClosestName(name, names), namesThatBegin(name, names)); n != "" {
 		meant = "; did you mean " + n + "?"
 	}
-	fmt.Fprintf(s.err, "dyno: %q is neither a URL nor one of %s%s\nsee 'dyno help'\n",
-		name, strings.Join(names, ", "), meant)
+	fmt.Fprintf(s.err, "dyno: %q is neither a URL nor a verb of dyno%s\nsee 'dyno help'\n", name,
+		meant)
 	return exitUsage
 }
 

@@ -13,7 +13,7 @@ func ClosestName(s string, names []string) string {
 	if len(s) < 2 || len(s) > longest {
 		return ""
 	}
-	best, least, begun := "", len(s)/3+1, []string{}
+	best, least, begun := "", max(len(s)/3+1, 2), []string{}
 	for _, n := range names {
 		if len(n) > longest {
 			continue
