@@ -64,8 +64,18 @@ func (w *Workers) RunLoad(ctx context.Context, p loadplan.Plan, each func(loadre
 		}
 		tasks = append(tasks, task{Plan: plan})
 	}
-	together := loadresult.NewTogether(len(tasks), each)
-	last, err := w.runTasks(ctx, tasks, w.Isolated, func(from int, iv *loadresult.Interval) {
+	return sumOf(parts, each, func(tell func(int, *loadresult.Interval)) ([]message, error) {
+		return w.runTasks(ctx, tasks, w.Isolated, tell)
+	})
+}
+
+// sumOf is the result of workers that load parts of a plan. run has them do it: it tells each of
+// their intervals, as runTasks does, and returns their final messages.
+func sumOf(parts []loadplan.Plan, each func(loadresult.Interval),
+	run func(tell func(from int, iv *loadresult.Interval)) ([]message, error)) (*result.Result,
+	error) {
+	together := loadresult.NewTogether(len(parts), each)
+	last, err := run(func(from int, iv *loadresult.Interval) {
 		if iv == nil {
 			together.End(from)
 		} else {

@@ -3,14 +3,18 @@ package remote
 import (
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/engine/requests"
 	"dyno/internal/fairness"
 )
@@ -120,5 +124,73 @@ func TestWork(t *testing.T) {
 	}
 	if err := RunWorker(t.Context(), strings.NewReader("nonsense"), io.Discard); err == nil {
 		t.Error("nobody said what to do, and it was done")
+	}
+}
+
+// Three clients of an experiment are one generator: each second and each route has the percentiles of
+// what all of them counted.
+func TestPercentilesOfClients(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/b" { // some wait much longer than others
+			time.Sleep(time.Duration(rand.N(20)) * time.Millisecond)
+		}
+	}))
+	defer s.Close()
+	p := planOf(t, s.URL+"/a")
+	other := p.Requests[0]
+	other.Path, other.Name = "/b", "GET /b"
+	p.Requests = append(p.Requests, other)
+	p.Connections, p.Threads = 6, 3
+	p.Rate, p.Duration, p.Drain = loadplan.RatePerSecond(300), loadplan.Seconds(3*time.Second), loadplan.Seconds(time.Minute)
+	parts := p.Split(3)
+	seconds, routes := map[int]*metric.Histogram{}, map[string]*metric.Histogram{}
+	r, err := sumOf(parts, nil, func(tell func(int, *loadresult.Interval)) ([]message, error) {
+		said := make([][]message, len(parts))
+		var all sync.WaitGroup
+		for i, part := range parts {
+			b, err := loadplan.Pack(part)
+			if err != nil {
+				return nil, err
+			}
+			all.Go(func() { said[i] = talk(t, task{Plan: b}, func(message) bool { return false }) })
+		}
+		all.Wait()
+		var last []message
+		for i := range said {
+			for _, w := range said[i] {
+				if w.Interval == nil {
+					continue
+				}
+				if seconds[w.Interval.Index] == nil {
+					seconds[w.Interval.Index] = metric.NewHistogram(metric.Fine)
+				}
+				seconds[w.Interval.Index].MergeSparse(w.Interval.Latency)
+				tell(i, w.Interval)
+			}
+			tell(i, nil)
+			last = append(last, said[i][len(said[i])-1])
+			for _, x := range last[i].Result.Routes {
+				if routes[x.Name] == nil {
+					routes[x.Name] = metric.NewHistogram(metric.Coarse)
+				}
+				routes[x.Name].Merge(x.Latency)
+			}
+		}
+		return last, nil
+	})
+	if err != nil || len(r.Series) < 3 || len(r.Routes) != 2 || r.Requests.Completed != 900 {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	us := func(h *metric.Histogram, q float64) float64 { return float64(h.View().Quantile(q)) / 1e3 }
+	for i, x := range r.Series {
+		h := seconds[i]
+		if x.Completed != h.Count || x.Completed > 0 && (x.P50 != us(h, 0.5) || x.P99 != us(h, 0.99)) || i < 3 && len(x.ByPart) != 3 {
+			t.Errorf("second %d: %+v, want p50 %v and p99 %v of %d", i, x, us(h, 0.5), us(h, 0.99), h.Count)
+		}
+	}
+	for _, x := range r.Routes {
+		if h := routes[x.Name]; x.Completed != 450 || h.Count != 450 || x.P50 != us(h, 0.5) || x.P90 != us(h, 0.9) || x.P99 != us(h, 0.99) {
+			t.Errorf("%+v, want p50 %v, p90 %v and p99 %v of %d", x, us(h, 0.5), us(h, 0.9), us(h, 0.99), h.Count)
+		}
 	}
 }
