@@ -78,6 +78,10 @@ type Load struct {
 	// request ends the run with an error, and so does a name that is not in Steps. With two names
 	// or more, Result.Steps has the numbers of each.
 	Steps []string
+	// Logins are those that each user of Scenario needs, one after the other: a login, and then the
+	// refresh of its token, for example. A request with a status of Again needs the last of them that
+	// has it, and a login one before it.
+	Logins []Login
 	// Users is how many users follow Scenario, at most 4,194,304. A user has one request in flight
 	// at most. With more users than connections, a request waits for a free connection, and its
 	// latency includes the wait. With fewer, some connections stay idle. Users must not be fewer

@@ -131,6 +131,7 @@ type Iterations struct {
 	Completed  int64        // the Scenario returned nil and no error
 	Failed     int64        // the Scenario returned an error, or a request that cannot be sent
 	Unfinished int64        // not over at the end of the drain
+	Again      int64        // responses with a status of Login.Again after which a user logged in
 	Rate       float64      // completed a second
 	Time       Distribution // of those completed, from when each was due to its end
 }
@@ -239,7 +240,7 @@ func newResult(of *result.Result) *Result {
 	r.Unsent, _, _ = of.Backlog()
 	if i := of.Iterations; i != nil {
 		r.Iterations = Iterations{Started: i.Started, Completed: i.Completed, Failed: i.Failed,
-			Unfinished: i.Unfinished, Rate: i.Rate.Completed, Time: newDistribution(i.Time)}
+			Unfinished: i.Unfinished, Again: i.Again, Rate: i.Rate.Completed, Time: newDistribution(i.Time)}
 	}
 	us := microseconds
 	for _, s := range of.Routes {

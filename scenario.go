@@ -130,8 +130,9 @@ func (l Load) setScenario(p *loadplan.Plan, u requests.URL) (faults []error) {
 	if len(p.Steps) == 0 {
 		p.Steps = []string{"request"}
 	}
-	f := &followed{does: l.Scenario, steps: p.Steps, several: len(l.Steps) > 0, base: u,
-		http1: !p.OnlyHTTP2() && !p.OnlyHTTP3(), http2: p.Target.TLS || p.OnlyHTTP2() || p.OnlyHTTP3()}
+	f := &followed{does: l.Scenario, logins: l.Logins, steps: p.Steps, several: len(l.Steps) > 0,
+		base: u, http1: !p.OnlyHTTP2() && !p.OnlyHTTP3(),
+		http2: p.Target.TLS || p.OnlyHTTP2() || p.OnlyHTTP3()}
 	p.Checks = []string{accepted}
 	p.Scenario = scenario.Program{Wants: proto.Want{AllFields: true, Body: bodyMost},
 		New: func(scenario.Share) (scenario.Scenario, error) { return scenario.Func(f.next), nil }}
@@ -144,6 +145,7 @@ const accepted = "scenario"
 // A followed is a Scenario as the generator calls it.
 type followed struct {
 	does         Scenario
+	logins       []Login
 	steps        []string
 	several      bool // requests in an iteration are possible
 	base         requests.URL
@@ -157,6 +159,8 @@ type following struct {
 	fill proto.Fill
 	last Response
 	step string // of the last request
+
+	login loginState
 }
 
 func (f *followed) next(u *scenario.User, r *scenario.Response) scenario.Step {
@@ -171,8 +175,8 @@ func (f *followed) next(u *scenario.User, r *scenario.Response) scenario.Step {
 		s.last = Response{Step: s.step, Status: int(r.Status), Body: r.Body, Took: r.Took, of: r}
 		last = &s.last
 	}
-	next, err := f.does(&s.user, last)
-	if r != nil && (err != nil || r.Status != 0) {
+	next, err := f.ask(s, last, u.Now)
+	if r != nil && !r.Again && (err != nil || r.Status != 0) {
 		r.CheckError(0, err)
 	}
 	switch {
@@ -224,4 +228,175 @@ func (f *followed) compose(to *proto.Request, r *Request) error {
 		return h1.Check(*to)
 	}
 	return nil
+}
+
+// A Login has each user of a Scenario log in once, and again when its login has expired.
+//
+//	login := dyno.Login{
+//		Request: func(u *dyno.User) *dyno.Request {
+//			return &dyno.Request{Step: "login", Method: "POST", Path: "/login"}
+//		},
+//		Keep: func(u *dyno.User, r *dyno.Response) error {
+//			u.State = r.Header("Token")
+//			return nil
+//		},
+//		Sign: func(u *dyno.User, r *dyno.Request) {
+//			r.Header.Set("Authorization", "Bearer "+u.State.(string))
+//		},
+//		Again: []int{401},
+//	}
+//
+// The Scenario knows nothing of it: it is not given the responses to logins, and gets those to its
+// own requests. A login is a request like any other, and its step is one of Load.Steps. It fails if
+// no response comes, if the status is 400 or more, or if Keep returns an error. Then the iteration
+// fails, and the user tries again at the beginning of its next one.
+type Login struct {
+	// Request returns the request that logs a user in. nil at the beginning of an iteration: the user
+	// need not log in. nil after a status of Again: the Scenario gets that response.
+	Request func(u *User) *Request
+	// Keep takes from its response what the user needs, and puts it into User.State. The Response is
+	// valid until Keep returns.
+	Keep func(u *User, r *Response) error
+	// Sign writes into a request of the Scenario what the login gave, before it is sent, and also
+	// before it is sent again. It is given a copy with a Header that is not nil. nil: nothing.
+	Sign func(u *User, r *Request)
+
+	// Every is after how long a user logs in again, at the beginning of an iteration. 0: never.
+	Every time.Duration
+	// Again are the statuses after which a user logs in and then sends the same request again, once,
+	// without Wait. Such a response is no error, and Iterations.Again counts it. If the response to
+	// the second has such a status, too, the Scenario gets it.
+	Again []int
+}
+
+// A loginState is how far one user is with the logins of its Load.
+type loginState struct {
+	since   []int64 // when each succeeded last, in ns since the Unix epoch; 0: never
+	at      int     // whose request is in flight; as many as there are: the Scenario's
+	sent    Request // the last of the Scenario, signed
+	waiting []int   // whose requests are sent again after the one in flight
+	renewed bool    // the one in flight is sent again
+}
+
+// ask is what a user sends next, at an instant in ns since the Unix epoch: a login, or what the
+// Scenario says.
+func (f *followed) ask(s *following, last *Response, now int64) (*Request, error) {
+	if len(f.logins) == 0 {
+		return f.does(&s.user, last)
+	}
+	x := &s.login
+	if last == nil {
+		if x.since == nil {
+			x.since = make([]int64, len(f.logins))
+		}
+		x.waiting = x.waiting[:0]
+		return f.begin(s, 0, now)
+	}
+	if i := f.renewer(x, last.Status); i >= 0 {
+		if r := f.logins[i].Request(&s.user); r != nil {
+			x.waiting = append(x.waiting, x.at)
+			x.at, x.renewed = i, false
+			last.of.RunAgain()
+			return r, nil
+		}
+	}
+	if x.at == len(f.logins) {
+		return f.follow(s, last)
+	}
+	if last.Status == 0 || last.Status >= leastError {
+		return nil, fmt.Errorf("the login failed: status %d", last.Status)
+	}
+	if err := f.logins[x.at].Keep(&s.user, last); err != nil {
+		return nil, err
+	}
+	x.since[x.at] = now
+	if len(x.waiting) == 0 {
+		return f.begin(s, x.at+1, now)
+	}
+	return f.resend(s)
+}
+
+// leastError is the lowest status with which a login fails.
+const leastError = 400
+
+// renewer is the login after which the request in flight is sent again because of its status; -1:
+// it is not. A login may need one before it, and the Scenario the last that is for the status.
+func (f *followed) renewer(x *loginState, status int) int {
+	for i := x.at - 1; i >= 0 && !x.renewed; i-- {
+		if slices.Contains(f.logins[i].Again, status) {
+			return i
+		}
+	}
+	return -1
+}
+
+// begin is the next login that is due at the beginning of an iteration, or else the first request
+// of the Scenario.
+func (f *followed) begin(s *following, from int, now int64) (*Request, error) {
+	x := &s.login
+	x.renewed = false
+	for x.at = from; x.at < len(f.logins); x.at++ {
+		l, since := &f.logins[x.at], x.since[x.at]
+		if since == 0 || l.Every > 0 && now-since >= int64(l.Every) {
+			if r := l.Request(&s.user); r != nil {
+				return r, nil
+			}
+		}
+	}
+	return f.follow(s, nil)
+}
+
+// resend is the request that waits for the login that has just succeeded.
+func (f *followed) resend(s *following) (*Request, error) {
+	x := &s.login
+	last := len(x.waiting) - 1
+	x.at, x.waiting, x.renewed = x.waiting[last], x.waiting[:last], true
+	if x.at < len(f.logins) {
+		if r := f.logins[x.at].Request(&s.user); r != nil {
+			return r, nil
+		}
+		return nil, fmt.Errorf("login %d returned no request after a status of Again", x.at+1)
+	}
+	x.sent.Wait = 0
+	return f.sign(s), nil
+}
+
+// follow is what the Scenario sends.
+func (f *followed) follow(s *following, last *Response) (*Request, error) {
+	s.login.renewed = false
+	r, err := f.does(&s.user, last)
+	if r == nil {
+		return nil, err
+	}
+	s.login.sent = *r
+	s.login.sent.Header = r.Header.Clone()
+	return f.sign(s), err
+}
+
+// sign writes what the logins gave into the last request of the Scenario.
+func (f *followed) sign(s *following) *Request {
+	r := &s.login.sent
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	for _, l := range f.logins {
+		if l.Sign != nil {
+			l.Sign(&s.user, r)
+		}
+	}
+	return r
+}
+
+// checkLogins finds what is wrong with the logins.
+func (l Load) checkLogins() (faults []error) {
+	if len(l.Logins) > 0 && l.Scenario == nil {
+		faults = append(faults, FieldError{"Logins", "they are of a Scenario; give one"})
+	}
+	for i, one := range l.Logins {
+		if one.Request == nil || one.Keep == nil || one.Every < 0 {
+			faults = append(faults, FieldError{"Logins", fmt.Sprintf("login %d needs Request and Keep, and "+
+				"an Every that is not below 0", i+1)})
+		}
+	}
+	return faults
 }

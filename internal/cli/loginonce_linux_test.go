@@ -126,7 +126,7 @@ func TestLogInOnce(t *testing.T) {
 	dir := t.TempDir()
 	// What 50 minutes are to a token that lives for an hour: with less than that left it is refreshed.
 	every := strings.Replace(withRefresh(t, string(page)), "every 50m", "every "+(lives*5/6).String(), 1)
-	for name, text := range map[string]string{"users.csv": fenced(t, string(page), "csv"), "login.hurl": fenced(t, string(page), "hurl"),
+	for name, text := range map[string]string{"users.csv": fenced(t, string(page), "csv"), "login.hurl": fenced(t, string(page), "hurl"), "visit.lua": fenced(t, string(page), "lua"),
 		"every.hurl": every, "refresh.hurl": strings.Replace(every, "every "+(lives*5/6).String(), "once", 1)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -156,8 +156,9 @@ func TestLogInOnce(t *testing.T) {
 	for _, i := range instructionsOf(string(page)) {
 		tryInstruction(t, dir, strings.ReplaceAll(i.command, "http://127.0.0.1:8080", s.URL), i.shown)
 	}
-	if s.logins == 0 || s.ordered == 0 || s.wrong > 0 {
-		t.Errorf("by the page's commands %d logged in and %d ordered; %d requests were wrong", s.logins, s.ordered, s.wrong)
+	if s.logins == 0 || s.ordered == 0 || s.listed <= s.ordered || s.wrong > 0 {
+		t.Errorf("by the page's commands %d logged in, %d listed and %d ordered; %d requests were wrong", s.logins, s.listed,
+			s.ordered, s.wrong)
 	}
 	_, hub := started(t, dir, "dyno fleet up --listen 127.0.0.1:0")
 	defer ended(t, hub)

@@ -49,6 +49,7 @@ func TestFaultsUnderLoad(t *testing.T) {
 		"late":       {before + " dyno.check('a' .. n, true)\nend", `the name "a101" is not written in the script`},
 		"check":      {before + " dyno.check('a', true)\nend", "dyno.check is about a response"},
 		"both":       {before + " dyno.counter('a'); dyno.histogram('a')\nend", `"a" is a counter and a histogram`},
+		"a user":     {before + " dyno.user = {}\nend", "x.lua:5: dyno.user is the table of the user who sends"},
 		"no name":    {before + " dyno.counter('\\n')\nend", "is no name"},
 		"many":       {before + " for i = 1, 1000 do dyno.counter('c' .. i) end\nend", "more than 100 counters"},
 		"below":      {before + " dyno.histogram('a'):record(-1)\nend", "a histogram has values from 0"},

@@ -53,6 +53,10 @@ func (c *chunk) note(node any) {
 		if slices.Contains(reaches, node.Value) {
 			c.uses++
 		}
+	case *ast.AttrGetExpr:
+		if object, key := nameOf(node); object == "dyno" && key == "user" {
+			c.written++ // it makes no measure
+		}
 	case *ast.FuncCallExpr:
 		function, name, is := namedCall(node)
 		to := map[string]*[]string{"check": &c.checks, "counter": &c.counters,
@@ -72,11 +76,21 @@ func namedCall(call *ast.FuncCallExpr) (function, name string, is bool) {
 	if !is || len(call.Args) == 0 {
 		return "", "", false
 	}
-	object, isName := of.Object.(*ast.IdentExpr)
-	key, isKey := of.Key.(*ast.StringExpr)
+	object, key := nameOf(of)
 	text, isText := call.Args[0].(*ast.StringExpr)
-	if !isName || !isKey || !isText || object.Value != "dyno" {
+	if !isText || object != "dyno" || key == "" {
 		return "", "", false
 	}
-	return key.Value, text.Value, true
+	return key, text.Value, true
+}
+
+// nameOf are the two names of object.key; "": one is none.
+func nameOf(of *ast.AttrGetExpr) (object, key string) {
+	if o, is := of.Object.(*ast.IdentExpr); is {
+		object = o.Value
+	}
+	if k, is := of.Key.(*ast.StringExpr); is {
+		key = k.Value
+	}
+	return object, key
 }

@@ -21,6 +21,7 @@
 //	measures.go    counters and histograms of a script: dyno.counter
 //	pack.go        a script for another process
 //	request.go     the text that a script makes, read as a request
+//	user.go        dyno.user: what stays of a user
 //	worker.go      request, delay and response under load
 //	wrk.go         the table wrk: format, connect, lookup, threads
 package luascript
@@ -196,8 +197,8 @@ func (m *Maker) newThread() (*machine, error) {
 func (m *Maker) verify(first *machine) error {
 	text, f := string(first.static), first.function("request")
 	if m.dynamic {
-		first.measures.paused = true
-		defer func() { first.measures.paused = false }()
+		first.measures.paused, first.user = true, &scenario.User{} // of nobody who sends
+		defer func() { first.measures.paused, first.user = false, nil }()
 		var err error
 		if text, err = first.requestText(f); err != nil {
 			return err

@@ -24,6 +24,7 @@ type machine struct {
 	static  lua.LString  // what wrk.request returns
 	stopped bool         // by wrk.thread:stop()
 
+	user     *scenario.User     // who sends; nil: nobody does, as in setup, init and done
 	response *scenario.Response // that is handled; nil: none is
 	names    map[string]*seenField
 	scratch  []byte

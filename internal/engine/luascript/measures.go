@@ -70,11 +70,13 @@ func (t *machine) openDyno() {
 		"record": recordValue, "percentile": histogramPercentile})
 	histogram.RawSetString("__index", t.NewClosure(histogramField, methods))
 	histogram.RawSetString("__len", t.NewFunction(histogramCount))
-	t.SetGlobal("dyno", t.SetFuncs(t.NewTable(), map[string]lua.LGFunction{
+	dyno := t.SetFuncs(t.NewTable(), map[string]lua.LGFunction{
 		"counter":   t.definer(counter, false),
 		"histogram": t.definer(histogram, true),
 		"check":     t.check,
-	}))
+	})
+	t.openUser(dyno)
+	t.SetGlobal("dyno", dyno)
 	for _, name := range t.counters {
 		_, _ = t.measures.define(name, false) // a name that cannot be is an error where it is used
 	}

@@ -29,7 +29,7 @@ const longestDelay = 24 * 3600 * 1000
 
 // Start is the next request of the script.
 func (w *worker) Start(u *scenario.User) scenario.Step {
-	w.measures.paused = u.Warmup
+	w.measures.paused, w.user = u.Warmup, u
 	step := scenario.Step{KeepGoing: w.wants}
 	if w.stopped {
 		return stop()
@@ -44,13 +44,8 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	if !w.dynamic {
 		return w.unlessStopped(step)
 	}
-	x, is := u.State.(*message)
-	if !is {
-		x = &message{}
-		x.fill.Own = &x.request
-		u.State = x
-	}
-	if err := w.next(x); err != nil {
+	x := stateOf(u)
+	if err := w.next(&x.message); err != nil {
 		return scenario.Step{End: true, Failed: true, Fault: err}
 	}
 	step.Message = proto.Message{Fill: &x.fill}
@@ -125,7 +120,8 @@ func (t *machine) requestText(f *lua.LFunction) (string, error) {
 }
 
 // Next hands a response to the script.
-func (w *worker) Next(_ *scenario.User, r *scenario.Response) scenario.Step {
+func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
+	w.user = u
 	failed := r.Failed != ""
 	if w.wants && r.Status != 0 {
 		if err := w.respond(r); err != nil {
