@@ -405,6 +405,34 @@ func TestEveryCheckFails(t *testing.T) {
 	}
 }
 
+// Where every connection is reset that is why no rate is met, of each probe and of the search.
+func TestEveryConnectionIsReset(t *testing.T) {
+	const want = "nothing was answered: connection reset by peer"
+	run := func(_ context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
+		l := &loadresult.Result{Plan: p, Total: metric.NewCounters(), Ended: loadresult.ByDuration}
+		n := int64(p.Rate.PerSecond())
+		for i := range int(time.Duration(p.Duration) / time.Second) {
+			l.Total.Sent, l.Total.Failed, l.Measured = l.Total.Sent+n, l.Total.Failed+n, l.Measured+time.Second
+			each(loadresult.Interval{Index: i, From: time.Duration(i) * time.Second,
+				To: time.Duration(i+1) * time.Second, Sent: n, Failed: n})
+		}
+		l.Failures = []loadresult.Failure{{Phase: loadresult.Read, Kind: "reset", Address: "a",
+			Detail: "connection reset by peer", Count: l.Total.Failed}}
+		return result.From(l, "test")
+	}
+	p := plan()
+	p.Rate = loadplan.RatePerSecond(1000)
+	probes := 0
+	s, err := Find(t.Context(), run, p, objectives(t, "p99<1s"), Settings{Probe: 2 * time.Second}, func(p Probe) {
+		if probes++; p.Outcome != Failed || p.Why != want {
+			t.Errorf("%v/s: %s, %s", p.Rate, p.Outcome, p.Why)
+		}
+	})
+	if err != nil || s.End != Missed || !strings.HasSuffix(s.Reason, " and above; "+want) || probes < 2 {
+		t.Errorf("%+v, %v; %d probes", s, err, probes)
+	}
+}
+
 // wrongAnswers is a runner whose answers fail a check, but for those of rates up to right. Its
 // generator is at its limit.
 func wrongAnswers(right float64, seconds *[]int) result.Runner {

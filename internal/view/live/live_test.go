@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -565,20 +566,40 @@ func seriesNames() (names []string) {
 	return names
 }
 
-// The page has every metric and no other.
+var update = flag.Bool("update", false, "write the table of metrics in docs/live.md anew")
+
+// The table of metrics is what /metrics says of them, and the page names no others.
 func TestPageHasEveryMetric(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/live.md")
+	const page, head = "../../../docs/live.md", "| metric | meaning |\n|---|---|\n"
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
+	}
+	before, table, _ := strings.Cut(string(text), head)
+	_, after, _ := strings.Cut(table, "\n\n")
+	made := before + head
+	for _, m := range All() {
+		labels := ""
+		if m.Kind == 0 {
+			labels = "; a histogram"
+		}
+		if len(m.Labels) > 0 {
+			labels = "; labels `" + strings.Join(m.Labels, "`, `") + "`"
+		}
+		made += "| `" + m.Name + "` | " + strings.TrimSuffix(m.Help, ".") + labels + " |\n"
+	}
+	if made += "\n" + after; *update {
+		if err := os.WriteFile(page, []byte(made), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if made != string(text) {
+		t.Error("the table of docs/live.md is not that of the metrics; write it with -update")
 	}
 	known := seriesNames()
 	for _, m := range All() {
 		known = append(known, m.Name)
-		if !bytes.Contains(text, []byte("| `"+m.Name+"` |")) {
-			t.Errorf("docs/live.md does not list %s", m.Name)
-		}
 	}
-	for _, name := range regexp.MustCompile(`\bdyno_\w+`).FindAllString(string(text), -1) {
+	for _, name := range regexp.MustCompile(`\bdyno_\w+`).FindAllString(made, -1) {
 		if !slices.Contains(known, name) {
 			t.Errorf("docs/live.md has %s, which is none", name)
 		}
