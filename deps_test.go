@@ -102,10 +102,10 @@ engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redac
 result: result/streamed result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting lazyregexp /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
-result/streamed: digits engine/loadresult engine/metric result/durations result/scripted /
+result/streamed: fact engine/loadresult engine/metric result/durations result/scripted /
 result/runfacts: engine/loadplan engine/loadresult engine/metric engine/redirect engine/scenario fact result/durations say setting /
 result/durations: engine/metric /
-result/unanswered: digits engine/loadresult result/durations /
+result/unanswered: fact engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
 result/usage: observe/probe /
 dynohome: atomicfile redact result engine/loadplan lazyregexp /
@@ -130,11 +130,11 @@ lab/experiment/secrets: hole lab/experiment redact setting lazyregexp / go.yaml.
 remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result result/plansecrets server engine/loadplan engine/loadresult lazyregexp /
 lab/versus: hole lab/experiment lazyregexp / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
-lab/grade: digits fact say engine/loadresult lab observe/probe result stats setting /
+lab/grade: fact say engine/loadresult lab observe/probe result stats setting /
 lab/judge: setting digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets /
 lab/run: fact say setting capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
-capacity: digits fact atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
+capacity: fact atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts lazyregexp / modernc.org/sqlite
 view/format: digits lazyregexp /
 view/answer: view/format /
@@ -147,7 +147,7 @@ view/sample: engine/proto view/format engine/loadresult /
 view/report: result/streamed objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat engine/loadplan engine/loadresult setting /
 view/historytext: engine/loadplan fact say store view/document view/format view/repeat view/report /
 view/screen: say setting engine/metric view/format view/report engine/loadplan engine/loadresult /
-view/peers: digits fact result /
+view/peers: digits fact result say /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
 view/labreport: fairness say lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/document view/format view/labanswer view/report /
 view/payload: result/streamed view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /

@@ -18,6 +18,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/say"
 )
 
 // CalibrationFormat is what every calibration says of itself.
@@ -70,7 +71,7 @@ var (
 const pacedBy = 100
 
 // ErrNoAnswer is of a calibration whose server answers nothing.
-var ErrNoAnswer = errors.New("calibrating: nothing was answered")
+var ErrNoAnswer = errors.New("calibrating")
 
 // A measurer makes a run of a calibration, and says what it is.
 type measurer func(p loadplan.Plan, what string) (*result.Result, error)
@@ -90,7 +91,8 @@ func Calibrate(ctx context.Context, run result.Runner, plan loadplan.Plan,
 			return nil, err
 		}
 		if r.Latency == nil {
-			return nil, fmt.Errorf("%w%s", ErrNoAnswer, emptyReason(r))
+			return nil, fmt.Errorf("%w: %s", ErrNoAnswer,
+				say.Sentence(fact.Fact{Args: nothingAnswered(r)}))
 		}
 		c.Host = r.Host
 		return r, nil

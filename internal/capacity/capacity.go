@@ -35,6 +35,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/result"
 )
 
@@ -95,9 +96,10 @@ type Search struct {
 	Closed *float64 `json:"closed_loop_per_s,omitempty"` // what a closed loop reached
 	Probes []Probe  `json:"probes"`                      // in their order
 
-	End      End      `json:"end"`
-	Reason   string   `json:"reason"`             // of End, in words
-	Warnings []string `json:"warnings,omitempty"` // of the run that confirmed
+	End      End         `json:"end"`
+	Reason   string      `json:"reason"`             // of End: Facts in words
+	Facts    []fact.Fact `json:"facts,omitempty"`    // how it ended, and behind that why
+	Warnings []string    `json:"warnings,omitempty"` // of the run that confirmed
 }
 
 // Counts is what the rates count: requests or iterations.
@@ -158,10 +160,13 @@ type Probe struct {
 	Measured  float64   `json:"measured_s"`
 	Judged    []Judged  `json:"judged"`
 	Outcome   Outcome   `json:"outcome"`
-	Why       string    `json:"why,omitempty"` // in words, where Judged does not say it
+	Why       string    `json:"why,omitempty"` // Facts in words
 	Verdict   string    `json:"verdict"`       // the generator's, on itself
 	Reasons   []string  `json:"reasons"`
 	Started   time.Time `json:"started"`
+
+	// Facts are why the outcome is as it is, where Judged does not say it. An older dyno had none.
+	Facts []fact.Fact `json:"facts,omitempty"`
 
 	Checks []result.CheckCount `json:"checks,omitempty"` // of responses, as the result has them
 }
@@ -175,4 +180,6 @@ type Judged struct {
 	High    *float64 `json:"high,omitempty"`
 	Seconds int      `json:"seconds,omitempty"` // that were resampled; none: too few
 	Verdict Outcome  `json:"verdict"`
+
+	lacks fact.Args // what the value does not cover: Note says it
 }

@@ -3,17 +3,16 @@ package capacity
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/objective"
 	"dyno/internal/result"
+	"dyno/internal/say"
 )
 
 const (
@@ -82,8 +81,8 @@ type search struct {
 	rate      loadplan.Rate // the first
 	low, high loadplan.Rate // met, and not; 0 before one is
 	missed    Outcome       // of high: OurLimit says that it is the generator's
-	whose     string        // then: what kept the generator from more
-	why       string        // of high
+	heldUp    bool          // then: the generator was, and was not at its limit
+	why       []fact.Fact   // of high
 	open      bool          // whether one of the rates that count as missed is met
 	certified loadplan.Rate
 }
@@ -108,11 +107,11 @@ func (s *search) findStart(ctx context.Context) {
 	s.last = r
 	switch {
 	case ctx.Err() != nil:
-		s.endWith(Interrupted, "interrupted")
+		s.endAs(Interrupted, fact.SearchEnded{How: fact.EndInterrupted}, nil)
 	case r.Answers() == 0:
-		s.endWith(Unreachable, "nothing was answered"+emptyReason(r))
+		s.endAs(Unreachable, nothingAnswered(r), nil)
 	case r.OnlyErrors():
-		s.endWith(Missed, describeErrors(r))
+		s.endAs(Missed, onlyErrors(r), nil)
 	default:
 		_, reached := countedRates(r)
 		s.found.Closed = &reached
@@ -145,52 +144,48 @@ func countedRates(r *result.Result) (begun, completed float64) {
 	return r.Rate.Sent, r.Rate.Completed
 }
 
-// describeErrors says of a run of which every answer was an error what they were: statuses, and
-// checks that failed.
-func describeErrors(r *result.Result) string {
-	var all []string
+// onlyErrors says of a run of which every answer was an error what they were: statuses, and checks
+// that failed.
+func onlyErrors(r *result.Result) (args fact.OnlyErrors) {
 	for _, e := range r.Errors {
 		switch loadresult.Phase(e.Phase) {
-		case loadresult.Expect:
-			all = append(all, fmt.Sprintf("%s (%d)", e.Detail, e.Count))
-		case loadresult.Check:
-			all = append(all, fmt.Sprintf("check %s (%d)", e.Kind, e.Count))
+		case loadresult.Expect, loadresult.Check:
+			args.Of = append(args.Of, errorCount(e))
 		}
 	}
-	return "every answer was an error: " + strings.Join(all, ", ")
+	return args
+}
+
+// errorCount is an error of answers with its name and number.
+func errorCount(e result.Error) fact.ErrorCount {
+	if loadresult.Phase(e.Phase) == loadresult.Check {
+		return fact.ErrorCount{What: e.Kind, Check: true, Count: e.Count}
+	}
+	return fact.ErrorCount{What: cmp.Or(e.Detail, e.Kind), Count: e.Count}
 }
 
 // mostErrors says of a run what most of its errors were, and of how many requests.
-func mostErrors(r *result.Result) string {
+func mostErrors(r *result.Result) fact.MostErrors {
 	most := slices.MaxFunc(r.Errors, func(a, b result.Error) int {
 		return cmp.Compare(a.Count, b.Count)
 	})
-	what := cmp.Or(most.Detail, most.Kind)
-	if loadresult.Phase(most.Phase) == loadresult.Check {
-		what = "check " + most.Kind
-	}
-	return fmt.Sprintf("%s of %s requests failed: %s", loadresult.CountText(most.Count),
-		loadresult.CountText(r.Requests.Sent), what)
+	return fact.MostErrors{ErrorCount: errorCount(most), Of: r.Requests.Sent}
 }
 
-// emptyReason is why nothing came of a run.
-func emptyReason(r *result.Result) string {
-	switch {
-	case r.Cause != "":
-		return ": " + r.Cause
-	case len(r.Errors) > 0:
-		return ": " + cmp.Or(r.Errors[0].Detail, r.Errors[0].Kind)
+// nothingAnswered says why nothing came of a run.
+func nothingAnswered(r *result.Result) fact.NothingAnswered {
+	args := fact.NothingAnswered{Wrong: r.Answers() > 0, Why: r.Cause}
+	if args.Why == "" && len(r.Errors) > 0 {
+		args.Why = cmp.Or(r.Errors[0].Detail, r.Errors[0].Kind)
 	}
-	return " within " + digits.Significant(r.Window.MeasuredS, 3) + " s, and nothing failed"
+	if args.Why == "" {
+		args.WithinS = r.Window.MeasuredS
+	}
+	return args
 }
 
-// allFailed is how the requests of a run failed of which none was answered; "" of other runs.
-func allFailed(r *result.Result) string {
-	if r.Answers() > 0 || len(r.Errors) == 0 {
-		return ""
-	}
-	return "nothing was answered" + emptyReason(r)
-}
+// allFailed reports whether all requests of a run failed, and none was answered.
+func allFailed(r *result.Result) bool { return r.Answers() == 0 && len(r.Errors) > 0 }
 
 // roundRate is a rate of four digits, which people can read.
 func roundRate(perSecond float64) loadplan.Rate {
@@ -217,7 +212,7 @@ func (s *search) bracketRate(ctx context.Context) {
 		}
 		switch {
 		case s.high == 0 && (doubled > highest || rate > loadplan.MaxRate*1000):
-			s.endWith(Inconclusive, fmt.Sprintf("%v/s is met, and dyno offers no more", s.low))
+			s.endAt(Inconclusive, fact.EndNoMore, nil)
 			return
 		case s.low == 0 && (rate.PerSecond() < s.rate.PerSecond()/lowest || rate < 1):
 			s.endUnmet()
@@ -238,32 +233,31 @@ func (s *search) bracketRate(ctx context.Context) {
 
 // endUnmet ends a search in which no rate was met.
 func (s *search) endUnmet() {
-	if s.missed == OurLimit {
-		s.endWith(ClientBound,
-			fmt.Sprintf("the generator %s at every rate, so that nothing is known of the "+
-				"server: %s", s.whose, s.why))
-		return
-	}
-	where := fmt.Sprintf("the objectives are missed at %v/s", s.high)
-	why := ""
-	if s.why != "" {
-		why = "; " + s.why
-	}
+	end, how := Missed, fact.EndMissed
 	switch {
+	case s.missed == OurLimit:
+		end, how = ClientBound, fact.EndNeverFree
 	case s.missed == Undecided:
-		s.endWith(Inconclusive, fmt.Sprintf("it was not decided whether the objectives are met, "+
-			"down to %v/s", s.high)+why)
+		end, how = Inconclusive, fact.EndUndecided
 	case s.open:
-		s.endWith(Inconclusive, where+", the lowest rate tried; it was not decided whether a higher "+
-			"one meets them"+why)
-	default:
-		s.endWith(Missed, where+" and above"+why)
+		end, how = Inconclusive, fact.EndMissedOpen
 	}
+	s.endAt(end, how, s.why)
 }
 
 func (s *search) isOver() bool { return s.err != nil || s.found.End != "" }
 
-func (s *search) endWith(e End, why string) { s.found.End, s.found.Reason = e, why }
+// endAs ends the search, and says how and why.
+func (s *search) endAs(e End, how fact.Args, why []fact.Fact) {
+	s.found.End, s.found.Facts = e, append([]fact.Fact{{Severity: fact.Note, Args: how}}, why...)
+	s.found.Reason = say.Because(s.found.Facts)
+}
+
+// endAt is endAs with the rates that are met and not.
+func (s *search) endAt(e End, how fact.Ending, why []fact.Fact) {
+	s.endAs(e, fact.SearchEnded{How: how, Low: s.low.PerSecond(), High: s.high.PerSecond(),
+		HeldUp: s.heldUp}, why)
+}
 
 // tryRate decides whether a rate is met.
 func (s *search) tryRate(ctx context.Context, rate loadplan.Rate) {
@@ -280,18 +274,17 @@ func (s *search) tryRate(ctx context.Context, rate loadplan.Rate) {
 
 // noteMissed notes that the probe just made did not pass at a rate, and what kept the generator
 // from more.
-func (s *search) noteMissed(rate loadplan.Rate, o Outcome, why string) {
+func (s *search) noteMissed(rate loadplan.Rate, o Outcome, why []fact.Fact) {
 	s.high, s.missed, s.why = rate, o, why
 	s.open = s.open || o != Failed
-	if s.whose = "was held up"; s.last.Generator.AtLimit() {
-		s.whose = "is the limit"
-	}
+	s.heldUp = !s.last.Generator.AtLimit()
 }
 
 // decideRate probes a rate until it is clear whether it is met: once; twice as long;
 // and again so, until most of those say the same. What stays unclear is Undecided, and
 // counts as missed.
-func (s *search) decideRate(ctx context.Context, rate loadplan.Rate) (o Outcome, why string) {
+func (s *search) decideRate(ctx context.Context, rate loadplan.Rate) (o Outcome,
+	why []fact.Fact) {
 	o, why = s.probeOnce(ctx, Trial, rate, s.settings.Probe)
 	if o == Undecided {
 		o, why = s.probeOnce(ctx, Longer, rate, 2*s.settings.Probe)
@@ -323,24 +316,23 @@ func (s *search) decideRate(ctx context.Context, rate loadplan.Rate) (o Outcome,
 // There is no pause between probes: what the server still has of the one before is
 // no more than there are connections, and the warm-up is there to end it.
 func (s *search) probeOnce(ctx context.Context, purpose Purpose, rate loadplan.Rate,
-	measure time.Duration) (Outcome, string) {
+	measure time.Duration) (Outcome, []fact.Fact) {
 	p, err := s.probe(ctx, purpose, rate, measure)
 	if err != nil {
 		s.err = err
-		return Failed, ""
+		return Failed, nil
 	}
 	s.found.Probes = append(s.found.Probes, p)
 	s.each(p)
 	switch {
 	case p.Outcome == Cut:
-		s.endWith(Interrupted, "interrupted")
+		s.endAs(Interrupted, fact.SearchEnded{How: fact.EndInterrupted}, nil)
 	case p.Outcome == Gone && len(s.found.Probes) == 1 && s.found.Closed == nil:
-		s.endWith(Unreachable, "nothing could be reached: "+p.Why)
+		s.endAs(Unreachable, fact.SearchEnded{How: fact.EndUnreachable}, p.Facts)
 	case p.Outcome == Gone:
-		s.endWith(Inconclusive, fmt.Sprintf("at %v/s the server could not be reached any more: %s",
-			rate, p.Why))
+		s.endAs(Inconclusive, fact.SearchEnded{How: fact.EndLost, High: rate.PerSecond()}, p.Facts)
 	}
-	return p.Outcome, p.Why
+	return p.Outcome, p.Facts
 }
 
 // confirmRate measures longer what the bisection found, and once more twice as long if
@@ -365,19 +357,17 @@ func (s *search) confirmRate(ctx context.Context) {
 		rate = roundRate(stepDown * rate.PerSecond())
 	}
 	s.low = 0
-	s.endWith(Inconclusive, fmt.Sprintf("no longer run met the objectives again, down to %v/s",
-		s.high))
+	s.endAt(Inconclusive, fact.EndUnconfirmed, nil)
 }
 
 // endMet ends a search that certified a rate.
 func (s *search) endMet() {
 	s.found.Warnings = s.last.Warnings
 	if s.missed == OurLimit {
-		s.endWith(ClientBound, fmt.Sprintf("at %v/s the generator %s, so that the server's limit is "+
-			"not known: %s", s.high, s.whose, s.why))
+		s.endAt(ClientBound, fact.EndLimited, s.why)
 		return
 	}
-	s.endWith(Found, fmt.Sprintf("met at %v/s, and not at %v/s", s.low, s.high))
+	s.endAt(Found, fact.EndFound, nil)
 }
 
 // writeResult writes down what was found.

@@ -2,9 +2,7 @@ package capacity
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -110,24 +108,29 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 		Completed: completed, Measured: r.Window.MeasuredS, Started: r.Window.Started,
 		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons, Checks: r.Checks}
 	probe.Judged = p.judgeObjectives(r, newSample(intervals, time.Duration(plan.Duration).Seconds()))
-	probe.Outcome, probe.Why = worstOutcome(r, probe.Judged)
+	probe.Outcome, probe.Facts = worstOutcome(r, probe.Judged)
 	if probe.Outcome == Passed && isGrowing(intervals, time.Duration(plan.Duration)) {
-		probe.Outcome, probe.Why = Undecided, "latency grew from second to second until the end: it "+
-			"may go on to, as above the server's limit it does"
+		probe.Outcome, probe.Facts = Undecided, because(fact.LatencyGrowing{})
 	}
 	over, why := p.overallOutcome(ctx, r, aborted)
 	if over == OurLimit && p.answersWrongly(r, probe.Judged) {
 		over = "" // a generator at its limit does not make answers wrong
 	}
 	if over != "" {
-		probe.Outcome, probe.Why = over, why
+		probe.Outcome, probe.Facts = over, why
 	}
 	blamed := probe.Outcome == Failed || probe.Outcome == OurLimit
 	still, _, stopped := fact.Find[fact.StoodStill](r.Facts)
 	if blamed && stopped && purpose != Again && r.Generator.Bound() != result.Limit {
-		probe.Outcome, probe.Why = Undecided, say.Sentence(still) // a repetition may show more
+		probe.Outcome, probe.Facts = Undecided, []fact.Fact{still} // a repetition may show more
 	}
+	probe.Why = say.Because(probe.Facts)
 	return probe, nil
+}
+
+// because is one reason of an outcome.
+func because(args fact.Args) []fact.Fact {
+	return []fact.Fact{{Severity: fact.Warning, Args: args}}
 }
 
 // A wrongness sees when no answer of a probe was right. To go on would add time and no knowledge.
@@ -172,29 +175,27 @@ func (p *prober) measureTime(rate loadplan.Rate, measure time.Duration) time.Dur
 // overallOutcome is what decides whatever the objectives say; "" if nothing does. What is
 // the generator's fault is looked for before what is the server's.
 func (p *prober) overallOutcome(ctx context.Context, r *result.Result, aborted bool) (Outcome,
-	string) {
+	[]fact.Fact) {
 	share, late := sentShare(r)
-	what, begun, why := r.Counted()
+	sent := fact.SentInTime{Percent: 100 * share, Iterations: r.Plan.CountsIterations(),
+		OwnDelay: late, Shortage: r.Shortage()}
 	switch {
 	case ctx.Err() != nil:
-		return Cut, "interrupted"
+		return Cut, because(fact.SearchEnded{How: fact.EndInterrupted})
 	case r.Ended == string(loadresult.Unreachable):
-		return Gone, r.Cause
+		return Gone, because(fact.LoadStopped{Why: r.Cause})
 	case r.Generator.Verdict == result.ClientBound:
-		return OurLimit, strings.Join(r.Generator.Reasons, "; ")
+		return OurLimit, r.ReasonFacts()
 	case share < sentLeast && late:
-		return OurLimit, fmt.Sprintf("only %.1f %% of the %s were %s in time, and it was "+
-			"not for want of a free connection", 100*share, what, begun)
-	case (aborted || share < sentLeast) && allFailed(r) != "":
-		return Failed, allFailed(r)
+		return OurLimit, because(sent)
+	case (aborted || share < sentLeast) && allFailed(r):
+		return Failed, because(nothingAnswered(r))
 	case aborted:
-		return Failed, fmt.Sprintf("given up after %.0f s, when more than a second of arrivals "+
-			"waited: %s", r.Window.MeasuredS, why)
+		return Failed, because(fact.GivenUp{AfterS: r.Window.MeasuredS, Shortage: sent.Shortage})
 	case share < sentLeast:
-		return Failed, fmt.Sprintf("only %.1f %% of the %s could be %s in time: %s",
-			100*share, what, begun, why)
+		return Failed, because(sent)
 	}
-	return "", ""
+	return "", nil
 }
 
 // sentShare is the share of what was due in the window that was sent in it, and
@@ -210,7 +211,7 @@ func sentShare(r *result.Result) (share float64, ours bool) {
 // judgeObjectives holds a run against each objective.
 func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
 	for _, o := range p.objectives {
-		j := Judged{Outcome: o.Judge(r), Verdict: Failed}
+		j := Judged{Outcome: o.Judge(r), Verdict: Failed, lacks: o.Lacks(r)}
 		q, bounded := o.Quantile()
 		switch {
 		case j.Value == nil:
@@ -259,13 +260,13 @@ func mayBeChance(o objective.Objective, j Judged, requests int64) bool {
 }
 
 // worstOutcome is the outcome of all objectives together: the worst.
-func worstOutcome(r *result.Result, all []Judged) (o Outcome, why string) {
+func worstOutcome(r *result.Result, all []Judged) (o Outcome, why []fact.Fact) {
 	o = Passed
 	for _, j := range all {
 		switch {
 		case j.Verdict == Failed:
 			if o = Failed; j.Unit == "percent" && len(r.Errors) > 0 {
-				why = mostErrors(r)
+				why = because(mostErrors(r))
 			}
 		case j.Verdict == Undecided && o == Passed:
 			o = Undecided
@@ -275,19 +276,19 @@ func worstOutcome(r *result.Result, all []Judged) (o Outcome, why string) {
 			if j.Unit == "percent" { // of errors
 				n = r.Requests.Sent
 			}
-			why = fmt.Sprintf("%d requests are too few to bound %s", n, j.Expr)
-			if j.Undecided == result.NoAnswers { // more requests would not help
-				why = j.Note
+			why = because(fact.TooFewToBound{Requests: n, Objective: j.Expr})
+			if j.Undecided == result.NoAnswers && j.lacks != nil { // more requests would not help
+				why = because(j.lacks)
 			}
 		}
 	}
 	if r.OnlyErrors() {
-		why = describeErrors(r)
-	} else if all := allFailed(r); all != "" {
-		why = all
+		why = because(onlyErrors(r))
+	} else if allFailed(r) {
+		why = because(nothingAnswered(r))
 	}
 	if r.Ended == string(loadresult.Gone) {
-		o, why = Failed, "the server was gone: "+r.Cause
+		o, why = Failed, because(fact.LoadStopped{Why: r.Cause, Gone: true})
 	}
 	return o, why
 }

@@ -2,13 +2,14 @@ package capacity
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/stats"
 )
 
@@ -63,7 +64,10 @@ type Point struct {
 	Verdict string   `json:"verdict"`              // the generator's
 	Short   bool     `json:"not_judged,omitempty"` // it is ok because too little was measured
 	Reasons []string `json:"reasons"`              // of it
-	Cause   string   `json:"cause,omitempty"`      // why nothing was completed
+	Cause   string   `json:"cause,omitempty"`      // why nothing was completed: Facts in words
+
+	Facts []fact.Fact `json:"facts,omitempty"`
+
 	// Answered is whether there were answers where nothing was completed in the window: errors, or
 	// late ones.
 	Answered bool `json:"answered,omitempty"`
@@ -150,14 +154,18 @@ func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 		Verdict: r.Generator.Verdict, Short: r.Generator.NotJudged(), Reasons: r.Generator.Reasons,
 		Checks: r.Checks}
 	if r.Latency == nil {
-		if p.Cause = "nothing was completed" + emptyReason(r); r.OnlyErrors() {
-			p.Cause, p.Answered = describeErrors(r), true
+		var why fact.Args = nothingAnswered(r)
+		if r.OnlyErrors() {
+			why, p.Answered = onlyErrors(r), true
 		}
+		p.Facts = because(why)
+		p.Cause = say.Because(p.Facts)
 		return p
 	}
 	if p.X == 0 {
-		p.Cause, p.Answered = fmt.Sprintf("nothing was completed within %v; %d answers came later",
-			time.Duration(r.Plan.Duration), r.Latency.Count), true
+		p.Facts = because(fact.AnsweredLate{WindowS: time.Duration(r.Plan.Duration).Seconds(),
+			Later: r.Latency.Count})
+		p.Cause, p.Answered = say.Because(p.Facts), true
 	}
 	p.P50, p.P99 = r.Latency.P50, r.Latency.P99
 	if r.Latency.IsOver(99) {
@@ -190,7 +198,7 @@ func (c *Curve) fitLaw() {
 		err = errLevels
 	}
 	if err != nil {
-		c.NoFit = err.Error()
+		c.NoFit = say.Sentence(fact.Fact{Args: fact.NoLaw{Needs: levelsLeast}})
 		return
 	}
 	f.resampleIntervals(counted, c.Rounds, c.Seed)

@@ -204,7 +204,7 @@ func TestLateAnswers(t *testing.T) {
 	r := &result.Result{Latency: &result.Distribution{Count: 20, P50: 5e5},
 		Plan: loadplan.Plan{Duration: loadplan.Seconds(100 * time.Millisecond)}}
 	p := pointOf(r, Connections, 4, 1)
-	if !p.Answered || p.Counts() || p.Cause != "nothing was completed within 100ms; 20 answers came later" {
+	if !p.Answered || p.Counts() || p.Cause != "nothing was completed within 100 ms; 20 answers came later" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/objective"
 	"dyno/internal/result"
 	"dyno/internal/result/durations"
+	"dyno/internal/say"
 )
 
 // A search that met no rate says that all are missed only if all were.
@@ -28,7 +30,7 @@ func TestUnmet(t *testing.T) {
 	} {
 		s := &search{found: &Search{}, prober: prober{last: &result.Result{}}}
 		for i, o := range c.outcomes {
-			s.noteMissed(loadplan.RatePerSecond(float64(10*(len(c.outcomes)-i))), o, "why")
+			s.noteMissed(loadplan.RatePerSecond(float64(10*(len(c.outcomes)-i))), o, because(fact.LoadStopped{Why: "why"}))
 		}
 		s.endUnmet()
 		if s.found.End != c.end || !strings.Contains(s.found.Reason, c.says) {
@@ -71,12 +73,14 @@ func TestErrorsByChance(t *testing.T) {
 // A probe whose objective requests without an answer leave open says so, and not that its requests
 // were too few.
 func TestProbeWithoutAnswers(t *testing.T) {
-	o := result.Outcome{Expr: "p99<5s", Unit: "us", Value: new(2e6), Over: true, Undecided: result.NoAnswers, Note: "11 of 1000 had none"}
+	o := result.Outcome{Expr: "p99<5s", Unit: "us", Value: new(2e6), Over: true, Undecided: result.NoAnswers}
+	lacks := fact.AnswersMissing{Count: 11, Of: 1000, By: fact.WhenGone}
 	few := result.Outcome{Expr: "p99<5s", Unit: "us", Value: new(2e6), Undecided: result.FewValues}
 	r := &result.Result{Requests: result.Requests{Sent: 1000, Completed: 989}}
-	for want, one := range map[string]result.Outcome{o.Note: o, "989 requests are too few to bound p99<5s": few} {
-		if got, why := worstOutcome(r, []Judged{{Outcome: one, Verdict: Undecided}}); got != Undecided || why != want {
-			t.Errorf("%s: %s, want %s", got, why, want)
+	for want, one := range map[string]result.Outcome{"11 of 1,000 requests had no answer when the server was gone": o, "989 requests are too few to bound p99<5s": few} {
+		if got, why := worstOutcome(r, []Judged{{Outcome: one, Verdict: Undecided, lacks: lacks}}); got != Undecided ||
+			say.Because(why) != want {
+			t.Errorf("%s: %+v, want %s", got, why, want)
 		}
 	}
 }

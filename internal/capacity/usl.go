@@ -62,7 +62,7 @@ type Range struct {
 const levelsLeast = 4
 
 // errLevels is the fault of fewer.
-var errLevels = errors.New("a law has three parameters: it takes four levels or more that count")
+var errLevels = errors.New("too few levels")
 
 // FitLaw fits the law to throughputs x at concurrencies n by least squares, with
 // none of its parameters below 0.

@@ -7,11 +7,13 @@
 //	kinds.go      all kinds in one table, and the other kinds' arguments
 //	losses.go     kinds: requests without a latency
 //	notices.go    kinds: what a load did otherwise than one would take it to
+//	search.go     kinds: a search for a rate, its probes, points of a sweep; what a measure lacks
 //	shortage.go   what an open workload had too little of
 //	texts.go      the texts in a fact, for whoever looks for secrets
 //	streams.go    kinds: streams of events
 //	comparisons.go  kinds: what a comparison of runs shows
 //	experiments.go  kinds: what an experiment shows
+//	trials.go     kinds: doubts about a trial of an experiment
 package fact
 
 import (

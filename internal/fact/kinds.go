@@ -38,6 +38,14 @@ var kinds = byKind(
 	Miscounted{}, MachineBusy{}, FairnessOff{}, ServersUnlike{}, Unsteady{}, ProgramChanged{},
 	FrequencyUneven{}, NoiseUnusual{}, Told{},
 
+	TrialFailed{}, MachineEvent{}, MachineShare{}, AnswersLacking{}, AnswerChanged{}, SizeDiffers{},
+	SentInTime{}, NotSteady{}, SecondsShow{}, ColdWindow{}, LoadLacking{}, ConnectionsLacking{},
+	CountsDiffer{}, ServerKilled{},
+
+	SearchEnded{}, GivenUp{}, LatencyGrowing{}, TooFewToBound{}, NothingAnswered{}, AnsweredLate{},
+	OnlyErrors{}, MostErrors{}, LoadStopped{}, NoLaw{}, AnswersMissing{}, LoadNotApplied{},
+	StreamsUnended{},
+
 	RunsInSequence{}, PairsIgnored{}, TooFewRuns{}, GeneratorDoubted{}, GroupIncomplete{},
 	GroupQuick{}, NotInGroup{}, MetricLacking{},
 )

@@ -90,13 +90,17 @@ type Reason struct {
 	// repeated.
 	Passing bool `json:"passing,omitempty"`
 
-	// Fact is the reason, if it is one of the generator's verdict; nil of an older dyno.
+	// Fact is the reason; nil of an older dyno, which had it as a text alone.
 	Fact *fact.Fact `json:"fact,omitempty"`
 
 	Server  bool  `json:"server,omitempty"`                     // it lies in the server
 	Starved int64 `json:"connections_without_answer,omitempty"` // of Asked
 	Asked   int64 `json:"connections,omitempty"`
 }
+
+// IsOfGenerator reports whether a reason is one of the generator's verdict. Of some reasons of an
+// older dyno that is not known.
+func (r Reason) IsOfGenerator() bool { return r.Fact != nil && !fact.IsOfTrial(r.Fact.Args) }
 
 // SpoiledByServer is the reason of grade F that lies in the server; nil if there is none.
 // Connections without an answer come first, because the others follow from them.

@@ -20,10 +20,11 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/digits"
+	"dyno/internal/fact"
 	"dyno/internal/lazyregexp"
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
+	"dyno/internal/say"
 )
 
 // An Objective is a condition that a result should meet, such as "p99<20ms".
@@ -397,13 +398,27 @@ func nothingDue(r *result.Result) bool {
 // missed, or that a floor is met; the most that it can be may prove the opposite. A percentile that
 // so few values cannot have is undecided, if their longest meets it.
 func (o Objective) Judge(r *result.Result) result.Outcome {
+	out, lacks := o.judge(r)
+	if lacks != nil {
+		out.Note = say.Sentence(fact.Fact{Args: lacks})
+	}
+	return out
+}
+
+// Lacks is what the value does not cover, which Judge notes; nil if there is nothing.
+func (o Objective) Lacks(r *result.Result) fact.Args {
+	_, lacks := o.judge(r)
+	return lacks
+}
+
+func (o Objective) judge(r *result.Result) (out result.Outcome, lacks fact.Args) {
 	got := o.of(r)
-	out := result.Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
+	out = result.Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
 	if !got.ok || nothingDue(r) {
-		return out
+		return out, nil
 	}
 	out.Value, out.Met, out.Over = &got.value, o.Meets(got.value), got.over
-	if out.Note = r.NoteNoServer(); out.Note != "" && (o.kind != times) {
+	if lacks = r.NotApplied(); lacks != nil && o.kind != times {
 		out.Met = false
 	}
 	switch needs := got.needs(); {
@@ -415,9 +430,11 @@ func (o Objective) Judge(r *result.Result) result.Outcome {
 	}
 	alone := got.answers != nil && o.Meets(got.answers()) // what was answered would meet it
 	if !out.Met && (alone || out.Undecided == result.NoAnswers || got.over && got.answers == nil) {
-		out.Note = cmp.Or(o.noteUnanswered(r), out.Note)
+		if missing := o.missing(r); missing != nil {
+			lacks = missing
+		}
 	}
-	return out
+	return out, lacks
 }
 
 // needs is how many values a percentile takes: as many as that one lies beyond it. It is 0 if there
@@ -465,15 +482,15 @@ func (o Objective) Quantile() (q float64, ok bool) {
 	return o.percent / 100, o.whose == "latency" && o.percent > 0
 }
 
-// noteUnanswered says how many requests, or iterations, had no answer; "" if all had one.
-func (o Objective) noteUnanswered(r *result.Result) string {
+// missing is how many requests, or iterations, had no answer; nil if all had one.
+func (o Objective) missing(r *result.Result) fact.Args {
 	if o.whose == "iteration" {
 		d := r.IterationTime()
-		return fmt.Sprintf("%d of %d iterations had not ended %s s after the window",
-			d.Known()-d.Count, d.Known(), digits.Significant(r.Window.DrainedS, 2))
+		return fact.AnswersMissing{Count: d.Known() - d.Count, Of: d.Known(), Iterations: true,
+			By: fact.ByDrain, DeadlineUS: r.Window.DrainedS * 1e6}
 	}
 	if r.Stream != nil && slices.Contains([]string{"gap", "token_time", "tpot"}, o.whose) {
-		return r.Stream.NoteUnended()
+		return r.Stream.Unended()
 	}
-	return r.NoteUnanswered()
+	return r.Missing()
 }

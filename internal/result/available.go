@@ -1,13 +1,10 @@
 package result
 
 import (
-	"fmt"
 	"slices"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
-	"dyno/internal/say"
 )
 
 // unavailableMost is the share of the window for which a closed workload may have been without a
@@ -82,15 +79,14 @@ func (r *Result) firstFailure() *Error {
 	return &r.Errors[i]
 }
 
-// NoteNoServer is the note of an objective that was judged without the time in which there was no
-// server.
-func (r *Result) NoteNoServer() string {
+// NotApplied is what an objective does not cover because for a time there was no server; nil if
+// there was one.
+func (r *Result) NotApplied() fact.Args {
 	switch {
 	case r.Applied():
-		return ""
+		return nil
 	case loadresult.Ending(r.Ended) == loadresult.Gone:
-		return fmt.Sprintf("the server went away, and %s %% of the load was not applied",
-			digits.Significant(100*r.Unavailable(), 3))
+		return fact.LoadNotApplied{Percent: 100 * r.Unavailable()}
 	}
-	return say.Sentence(fact.Fact{Args: r.noServer()})
+	return r.noServer()
 }

@@ -7,7 +7,6 @@ import (
 	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/unanswered"
-	"dyno/internal/say"
 )
 
 // countUnanswered adds to latencies what was not answered by the load of all parts of r.
@@ -47,10 +46,13 @@ func (r *Result) waited() unanswered.Load {
 		Unfinished: q.Unfinished, Waiting: orZero(q.Waiting), Waited: q.Waited, Waits: q.Unanswered}
 }
 
-// NoteUnanswered says how many requests had no answer; "" if all had one.
-func (r *Result) NoteUnanswered() string {
+// Missing is how many requests had no answer; nil if all had one.
+func (r *Result) Missing() fact.Args {
 	if r.Requests.Held > 0 {
-		return say.Sentence(fact.Fact{Args: r.noServer()})
+		return r.noServer()
 	}
-	return r.waited().Note(r.Requests.Sent)
+	if missing := r.waited().Missing(r.Requests.Sent); missing != (fact.AnswersMissing{}) {
+		return missing
+	}
+	return nil
 }

@@ -229,19 +229,11 @@ func (r *Result) countErrors(kind string) (n int64) {
 	return n
 }
 
-// Unused is how many of the requested connections took no part in the load, and what they never
-// did: "never completed a request" or "could not be opened". A load of few requests needs no more
-// connections than requests. An open workload does not need all its connections, however many
-// requests there are, and neither do users who think: there it counts those that were never opened.
-func (r *Result) Unused() (missing int64, what string) {
-	missing, unopened := r.unused()
-	if unopened {
-		return missing, "could not be opened"
-	}
-	return missing, "never completed a request"
-}
-
-func (r *Result) unused() (missing int64, unopened bool) {
+// Unused is how many of the requested connections took no part in the load. They were never opened,
+// or they never completed a request. A load of few requests needs no more connections than
+// requests. An open workload does not need all its connections, however many requests there are,
+// and neither do users who think: there it counts those that were never opened.
+func (r *Result) Unused() (missing int64, unopened bool) {
 	c := r.Connections
 	if r.Model == OpenLoop || r.Plan.MayIdle() {
 		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), true
@@ -253,7 +245,7 @@ func (r *Result) unused() (missing int64, unopened bool) {
 
 // findUnserved finds requested connections that took no part in the load.
 func findUnserved(r *Result) *fact.Fact {
-	missing, unopened := r.unused()
+	missing, unopened := r.Unused()
 	if missing == 0 || r.Answers() == 0 {
 		return nil
 	}

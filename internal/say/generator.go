@@ -7,106 +7,109 @@ import (
 	"dyno/internal/fact"
 )
 
-// generatorSentence is Sentence for the generator's doubts about itself; "" of another kind.
-func generatorSentence(f fact.Fact) string {
+// generatorPhrase is the sentence for the generator's doubts about itself; empty of another kind.
+func generatorPhrase(f fact.Fact) phrase {
 	isLimit := f.Severity == fact.Error
 	switch a := f.Args.(type) {
 	case fact.Steal:
-		return fmt.Sprintf("the hypervisor gave %.1f %% of the CPUs' time to others: repeat it, or "+
-			"use a machine of its own", a.Percent)
+		return phrased("the hypervisor gave %v of the CPUs' time to others: repeat it, or use a "+
+			"machine of its own", percent(a.Percent, 1))
 	case fact.StoodStill:
-		return standstillSentence(a)
+		return standstillPhrase(a)
 	case fact.CPUQuota:
-		return quotaSentence(a)
+		return quotaPhrase(a)
 	case fact.Busy:
 		if isLimit {
-			return fmt.Sprintf("the generator was busy %.0f %% of the time: this is its limit, "+
-				"not (only) the server's", a.Percent)
+			return phrased("the generator was busy %v of the time: this is its limit, not (only) the "+
+				"server's", percent(a.Percent, 0))
 		}
-		return fmt.Sprintf("the generator was busy %.0f %% of the time, which is near its "+
-			"limit: some of the latency is its own", a.Percent)
+		return phrased("the generator was busy %v of the time, which is near its limit: some of the "+
+			"latency is its own", percent(a.Percent, 0))
 	case fact.ScenarioBusy:
-		return scenarioSentence(a, isLimit)
+		return scenarioPhrase(a, isLimit)
 	case fact.SendLag:
-		return fmt.Sprintf("the generator sent 1 %% of the requests more than %s late, which "+
-			"counts as latency (mean %s)", digits.Micros(a.P99US), digits.Micros(a.MeanUS))
+		return phrased("the generator sent 1 % of the requests more than %v late, which counts as "+
+			"latency (mean %v)", micros(a.P99US), micros(a.MeanUS))
 	case fact.ProbeLag:
-		return fmt.Sprintf("the generator sent 1 %% of the probe's requests more than %s "+
-			"late, which counts as their latency (mean %s)", digits.Micros(a.P99US),
-			digits.Micros(a.MeanUS))
+		return phrased("the generator sent 1 % of the probe's requests more than %v late, which "+
+			"counts as their latency (mean %v)", micros(a.P99US), micros(a.MeanUS))
+	case fact.ReadLag:
+		of, median := "gaps", a.GapUS
+		if a.FirstUS > 0 {
+			of, median = "first events", a.FirstUS
+		}
+		return phrased("1 % of the events may have lain unread in the generator for %v or longer, "+
+			"which counts as %v (median %v)", micros(a.P99US), of, micros(median))
 	case fact.Unscheduled:
-		return fmt.Sprintf("a thread of the generator waited for a CPU %.0f %% of the "+
-			"time, while other programs ran there", a.Percent)
+		return phrased("a thread of the generator waited for a CPU %v of the time, while other "+
+			"programs ran there", percent(a.Percent, 0))
 	case fact.Scheduling:
-		return fmt.Sprintf("goroutines that could run waited for a CPU, 1 %% of them %s or "+
-			"longer, several times in each request, which counts as latency (mean %s): give CPUs of its "+
-			"own, or another machine", digits.Micros(a.P99US), digits.Micros(a.MeanUS))
+		return phrased("goroutines that could run waited for a CPU, 1 % of them %v or longer, several "+
+			"times in each request, which counts as latency (mean %v): give CPUs of its own, or another "+
+			"machine", micros(a.P99US), micros(a.MeanUS))
 	case fact.GCPause:
-		return fmt.Sprintf("garbage collection stopped the generator for up to %s: the "+
-			"highest latencies may be its own", digits.Micros(a.LongestUS))
+		return phrased("garbage collection stopped the generator for up to %v: the highest latencies "+
+			"may be its own", micros(a.LongestUS))
 	case fact.RuntimeStop:
-		return fmt.Sprintf("the Go runtime stopped the generator for up to %s: the highest "+
-			"latencies may be its own", digits.Micros(a.LongestUS))
+		return phrased("the Go runtime stopped the generator for up to %v: the highest latencies may "+
+			"be its own", micros(a.LongestUS))
 	case fact.TooShort:
-		return shortSentence(a)
+		return shortPhrase(a)
 	}
-	return loadSentence(f)
+	return loadPhrase(f)
 }
 
-// loadSentence is Sentence for what the load was, if not the one that was asked for, and for what
-// it ran short of; "" of another kind.
-func loadSentence(f fact.Fact) string {
+// loadPhrase is the sentence for what the load was, if not the one that was asked for, and for what
+// it ran short of; empty of another kind.
+func loadPhrase(f fact.Fact) phrase {
 	switch a := f.Args.(type) {
 	case fact.Ended:
-		return endedSentence(a)
+		return endedPhrase(a)
 	case fact.Outage:
 		says := "rate and percentiles say nothing of that time"
 		if a.Open {
 			says = "what was due then waited for one, which is in its latency, or was never sent"
 		}
-		return fmt.Sprintf("for %s of the window no connection could be opened%s: %s",
-			digits.Micros(a.OutageUS), inBrackets(a.Why), says)
+		return phrased("for %v of the window no connection could be opened%v: %v", micros(a.OutageUS),
+			inBrackets(a.Why), says)
 	case fact.NeverSent:
 		what, done := "requests", "sent"
 		if a.Iterations {
 			what, done = "iterations", "begun"
 		}
-		return fmt.Sprintf("%s %% of the %s due were never %s: the "+
-			"latencies are those of a lower rate", digits.Significant(a.Percent, 3), what, done)
+		return phrased("%v of the %v due were never %v: the latencies are those of a lower rate",
+			significant(a.Percent, 3), what, done)
 	case fact.Unserved:
-		never := "never completed a request"
-		if a.Unopened {
-			never = "could not be opened"
-		}
-		return fmt.Sprintf("%s of %s connections %s: the load was that of the others",
-			count(a.Missing), count(a.Of), never)
+		return phrased("%v of %v connections %v: the load was that of the others", counts(a.Missing),
+			counts(a.Of), unserved(a.Unopened))
 	case fact.Arrivals:
 		if a.A2 > 0 {
-			return fmt.Sprintf("arrivals were not poisson: Anderson and Darling's A² is %.1f for "+
-				"%s spans, and chance exceeds 6.0 once in a thousand", a.A2, count(a.Spans))
+			return phrased("arrivals were not poisson: Anderson and Darling's A² is %v for %v spans, "+
+				"and chance exceeds 6.0 once in a thousand", number(a.A2, fmt.Sprintf("%.1f", a.A2)),
+				counts(a.Spans))
 		}
-		return fmt.Sprintf("arrivals were not evenly spaced: 1 span in 20 was off by %.0f %% "+
-			"or more", a.Off)
+		return phrased("arrivals were not evenly spaced: 1 span in 20 was off by %v or more",
+			percent(a.Off, 0))
 	case fact.NoPort:
-		return "no local port was left for a connection, " + digits.Plural(a.Times, "time") + ": widen " +
-			"net.ipv4.ip_local_port_range, or keep connections alive"
+		return phrased("no local port was left for a connection, %v: widen "+
+			"net.ipv4.ip_local_port_range, or keep connections alive", plural(a.Times, "time"))
 	case fact.NoFile:
-		return "no file descriptor was left for a connection, " + digits.Plural(a.Times, "time")
+		return phrased("no file descriptor was left for a connection, %v", plural(a.Times, "time"))
 	case fact.TimeWait:
-		return fmt.Sprintf("%s sockets were in TIME_WAIT, of %s local ports: "+
-			"connections may soon find none; widen net.ipv4.ip_local_port_range, or keep "+
-			"connections alive", count(a.Sockets), count(a.Ports))
+		return phrased("%v sockets were in TIME_WAIT, of %v local ports: connections may soon find "+
+			"none; widen net.ipv4.ip_local_port_range, or keep connections alive", counts(a.Sockets),
+			counts(a.Ports))
 	case fact.Dropped:
-		return fmt.Sprintf("a server's queue of connections was full on this machine, "+
-			"%s, and so some waited for 200 ms or more", digits.Plural(a.Times, "time"))
+		return phrased("a server's queue of connections was full on this machine, %v, and so some "+
+			"waited for 200 ms or more", plural(a.Times, "time"))
 	case fact.Resent:
-		return fmt.Sprintf("%s TCP segments were lost and sent again by this machine, "+
-			"while %s completed: the network, or a queue that is full, is in the "+
-			"highest latencies", count(a.Segments), digits.Plural(a.Answers, "request"))
+		return phrased("%v TCP segments were lost and sent again by this machine, while %v completed: "+
+			"the network, or a queue that is full, is in the highest latencies", counts(a.Segments),
+			plural(a.Answers, "request"))
 	case fact.Little:
-		return littleSentence(a)
+		return littlePhrase(a)
 	}
-	return ""
+	return phrase{}
 }
 
 // inBrackets is why, in brackets, if it is known.
@@ -117,28 +120,28 @@ func inBrackets(why string) string {
 	return " (" + why + ")"
 }
 
-// endedSentence says why a load ended, or that nothing was answered.
-func endedSentence(a fact.Ended) string {
-	after := digits.Micros(a.MeasuredUS)
+// endedPhrase says why a load ended, or that nothing was answered.
+func endedPhrase(a fact.Ended) phrase {
+	after := micros(a.MeasuredUS)
 	switch a.How {
 	case "unreachable":
-		return "nothing was measured: no connection could be opened (" + a.Why + ")"
+		return phrased("nothing was measured: no connection could be opened (%v)", a.Why)
 	case "gone":
-		return fmt.Sprintf("the load ended after %s because no connection could be "+
-			"opened any more (%s): the server was gone for the rest", after, a.Why)
+		return phrased("the load ended after %v because no connection could be opened any more (%v): "+
+			"the server was gone for the rest", after, a.Why)
 	case "unserved":
-		return fmt.Sprintf("the load ended after %s because the server ended each connection "+
-			"without an answer, again and again (%s)", after, a.Why)
+		return phrased("the load ended after %v because the server ended each connection without an "+
+			"answer, again and again (%v)", after, a.Why)
 	case "interrupted":
-		return "interrupted after " + after + ": this is a part of the run that was planned"
+		return phrased("interrupted after %v: this is a part of the run that was planned", after)
 	case "faulted":
-		return "the script ended the load after " + after + ": " + a.Why
+		return phrased("the script ended the load after %v: %v", after, a.Why)
 	}
-	return "nothing was measured: no request completed" + inBrackets(a.Why)
+	return phrased("nothing was measured: no request completed%v", inBrackets(a.Why))
 }
 
-// scenarioSentence says how much of its time a generator spent with what users do.
-func scenarioSentence(a fact.ScenarioBusy, isLimit bool) string {
+// scenarioPhrase says how much of its time a generator spent with what users do.
+func scenarioPhrase(a fact.ScenarioBusy, isLimit bool) phrase {
 	with, whose := "the scenario itself", "the scenario's"
 	if !a.Steps {
 		with, whose = "filling requests and checking answers", "the generator's"
@@ -147,37 +150,67 @@ func scenarioSentence(a fact.ScenarioBusy, isLimit bool) string {
 	if isLimit {
 		says = "this is " + whose + " limit, not (only) the server's"
 	}
-	return fmt.Sprintf("a thread was busy %.0f %% of the time, %.0f %% with %s: %s", a.Percent,
-		a.Scenario, with, says)
+	return phrased("a thread was busy %v of the time, %v with %v: %v", percent(a.Percent, 0),
+		percent(a.Scenario, 0), with, says)
 }
 
-// littleSentence says how Little's law is broken.
-func littleSentence(a fact.Little) string {
+// littlePhrase says how Little's law is broken.
+func littlePhrase(a fact.Little) phrase {
 	if a.Ratio > 1 {
-		return fmt.Sprintf("rate × mean latency is %.2f of what %s connections can have "+
-			"in flight: one of them is measured wrong; report it as a fault of dyno", a.Ratio,
-			count(a.Connections))
+		return phrased("rate × mean latency is %v of what %v connections can have in flight: one of "+
+			"them is measured wrong; report it as a fault of dyno",
+			number(a.Ratio, fmt.Sprintf("%.2f", a.Ratio)), counts(a.Connections))
 	}
 	silent := ""
 	if a.Unanswered {
 		silent = "requests that were never answered, to "
 	}
-	return fmt.Sprintf("connections had a request in flight only %.0f %% of the time, "+
-		"by rate × mean latency: the rest went to %sconnecting, to threads that had done their part of "+
-		"the requests early, or to the generator itself", 100*a.Ratio, silent)
+	return phrased("connections had a request in flight only %v of the time, by rate × mean latency: "+
+		"the rest went to %vconnecting, to threads that had done their part of the requests early, or "+
+		"to the generator itself", percent(100*a.Ratio, 0), silent)
 }
 
-// shortSentence says how little was measured, and how much it takes.
-func shortSentence(a fact.TooShort) string {
-	got := digits.Plural(a.Answers, "answer")
+// shortPhrase says how little was measured, and how much it takes.
+func shortPhrase(a fact.TooShort) phrase {
+	got := phrased("%v", plural(a.Answers, "answer"))
 	if a.Failures > 0 {
-		got += " and " + digits.Plural(a.Failures, "failure")
+		got = phrased("%v and %v", got, plural(a.Failures, "failure"))
 	}
-	got += " in " + digits.Micros(a.WindowUS)
+	got = phrased("%v in %v", got, micros(a.WindowUS))
 	if a.WindowUS >= a.LeastWindowUS {
-		return fmt.Sprintf("only %s: too few for percentiles, and it takes at least %d", got,
+		return phrased("only %v: too few for percentiles, and it takes at least %v", got,
 			a.LeastAnswers)
 	}
-	return fmt.Sprintf("too short to judge: %s; it takes at least %d answers and a window of at "+
-		"least %s", got, a.LeastAnswers, digits.Micros(a.LeastWindowUS))
+	return phrased("too short to judge: %v; it takes at least %v answers and a window of at least %v",
+		got, a.LeastAnswers, digits.Micros(a.LeastWindowUS))
+}
+
+// standstillPhrase says for how long the generator stood still, since when, and how many requests
+// that delayed.
+func standstillPhrase(a fact.StoodStill) phrase {
+	p := phrased("the generator stood still for %v, from %v of the window on", micros(a.LongestUS),
+		micros(a.SinceS*1e6))
+	if a.TotalUS > 1.01*a.LongestUS {
+		p = phrased("%v, and for %v in all", p, micros(a.TotalUS))
+	}
+	p.add(": it was stopped, or had no CPU")
+	if a.Delayed > 0 {
+		p = phrased("%v; that delayed up to %v of the requests, and counts as their latency", p,
+			significant(a.Delayed, 2))
+	}
+	p.add("; repeat it")
+	return p
+}
+
+// quotaPhrase says how often a CPU quota stopped the generator, and for how long.
+func quotaPhrase(a fact.CPUQuota) phrase {
+	of, times := "", phrased("once")
+	if a.CPUs > 0 {
+		of = " of " + digits.Significant(a.CPUs, 3) + " CPUs"
+	}
+	if a.Periods > 1 {
+		times = phrased("in %v periods", counts(a.Periods))
+	}
+	return phrased("the generator's cgroup used up its CPU quota%v and was stopped, %v, for %v in "+
+		"all, which counts as latency: raise the quota, or lower the load", of, times, micros(a.TotalUS))
 }

@@ -28,9 +28,6 @@ func lossSentence(f fact.Fact) string {
 	case fact.RequestsUnanswered:
 		return fmt.Sprintf("%.1f %% of the requests were unanswered at the end of the drain: mean "+
 			"latency is that of the others, which were faster", a.Percent)
-	case fact.RequestsRefused:
-		return fmt.Sprintf("%s %s due and not sent: %s", digits.Plural(a.Count, "request"),
-			digits.Were(a.Count), a.Why)
 	case fact.RowsLeft:
 		return fmt.Sprintf("the run ended before %s of %s rows of %s were sent", count(a.Left),
 			count(a.Of), a.File)

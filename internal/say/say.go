@@ -6,13 +6,16 @@
 //	generator.go  sentences about the generator, and about the load if it was another
 //	losses.go     sentences about requests without a latency
 //	many.go       sentences about many runs or trials together
+//	phrase.go     a sentence with its amounts apart: facts of a kind in one
 //	notices.go    sentences about what a load did otherwise than one would take it to
 //	parts.go      facts of the parts of a load, those that are said alike once
 //	say.go        the catalogue: kind → sentence
+//	search.go     sentences about a search for a rate, its probes, and points of a sweep
 //	server.go     sentences about what the server did with a load
 //	comparisons.go  sentences about a comparison of runs
 //	experiments.go  sentences about an experiment
 //	streams.go    sentences about streams of events
+//	trials.go     sentences about trials of an experiment
 //	start.go      a sentence with a capital, unless it begins with a name
 package say
 
@@ -29,7 +32,21 @@ import (
 // Sentence says what is so, in one line without a full stop.
 func Sentence(f fact.Fact) string { return ofParts(f.Scope) + sentence(f) }
 
+// phraseOf is the sentence of a fact with its amounts apart, if facts of its kind are merged.
+func phraseOf(f fact.Fact) phrase {
+	if p := generatorPhrase(f); !p.isEmpty() {
+		return p
+	}
+	if p := trialPhrase(f.Args); !p.isEmpty() {
+		return p
+	}
+	return searchPhrase(f.Args)
+}
+
 func sentence(f fact.Fact) string {
+	if p := phraseOf(f); !p.isEmpty() {
+		return p.String()
+	}
 	switch a := f.Args.(type) {
 	case fact.ProxyUnused:
 		return a.Variable + " names a proxy for this address, and dyno connects directly"
@@ -72,8 +89,8 @@ func sentence(f fact.Fact) string {
 			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),
 			digits.Plural(a.Steps, "further step"))
 	}
-	return cmp.Or(noticeSentence(f.Args), generatorSentence(f), lossSentence(f), serverSentence(f),
-		streamSentence(f), fleetSentence(f), manySentence(f), experimentSentence(f),
+	return cmp.Or(noticeSentence(f.Args), lossSentence(f), serverSentence(f), streamSentence(f),
+		fleetSentence(f), manySentence(f), experimentSentence(f),
 		comparisonSentence(f), "a newer dyno found: "+string(f.Kind()))
 }
 
@@ -83,36 +100,6 @@ func Text(f fact.Fact, v Voice) string {
 		return Sentence(f) + "; " + advice
 	}
 	return Sentence(f)
-}
-
-// standstillSentence says for how long the generator stood still, since when, and how many requests
-// that delayed.
-func standstillSentence(a fact.StoodStill) string {
-	s := fmt.Sprintf("the generator stood still for %s, from %s of the window on",
-		digits.Micros(a.LongestUS), digits.Micros(a.SinceS*1e6))
-	if a.TotalUS > 1.01*a.LongestUS {
-		s += fmt.Sprintf(", and for %s in all", digits.Micros(a.TotalUS))
-	}
-	s += ": it was stopped, or had no CPU"
-	if a.Delayed > 0 {
-		s += fmt.Sprintf("; that delayed up to %s %% of the requests, and counts as their latency",
-			digits.Significant(a.Delayed, 2))
-	}
-	return s + "; repeat it"
-}
-
-// quotaSentence says how often a CPU quota stopped the generator, and for how long.
-func quotaSentence(a fact.CPUQuota) string {
-	of, times := "", "once"
-	if a.CPUs > 0 {
-		of = fmt.Sprintf(" of %s CPUs", digits.Significant(a.CPUs, 3))
-	}
-	if a.Periods > 1 {
-		times = fmt.Sprintf("in %s periods", count(a.Periods))
-	}
-	return fmt.Sprintf("the generator's cgroup used up its CPU quota%s and was stopped, %s, for %s "+
-		"in all, which counts as latency: raise the quota, or lower the load", of, times,
-		digits.Micros(a.TotalUS))
 }
 
 // sinceSentence says since when nearly all requests failed.

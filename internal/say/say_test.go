@@ -227,6 +227,44 @@ var said = []fact.Fact{
 	{Args: fact.IterationsUnknown{Parts: 1, Of: 4}},
 	{Args: fact.RoutesUntimed{Routes: 12, Of: 1000}},
 	{Args: fact.RowsLeft{Left: 60, Of: 1234, File: "people.csv"}},
+
+	{Args: fact.TrialFailed{Phase: "start", Why: "it ended with status 3"}},
+	{Args: fact.MachineEvent{Of: fact.QueueFull, Count: 3}}, {Args: fact.MachineEvent{Of: fact.PacketDropped, Count: 1234}},
+	{Args: fact.MachineEvent{Of: fact.SegmentResent, Count: 2}}, {Args: fact.MachineEvent{Of: fact.SlowedByHeat, Count: 1}},
+	{Args: fact.MachineShare{By: fact.ByHost, Percent: 5.72}}, {Args: fact.MachineShare{By: fact.ByOthers, Percent: 25.4}},
+	{Args: fact.MachineShare{By: fact.ByQuota, Percent: 0.41, Periods: 1}}, {Args: fact.MachineShare{By: fact.ByMemory, Percent: 20}},
+	{Args: fact.AnswersLacking{Failed: 12, Sent: 4000}},
+	{Args: fact.AnswersLacking{Failed: 12, Sent: 4000, Unanswered: 3, Checks: []fact.CheckFailed{{Name: "body", Count: 10}, {Name: "json", Count: 2}}}},
+	{Args: fact.AnswerChanged{Aspect: "status", Before: "200", After: "503"}},
+	{Args: fact.SizeDiffers{Bytes: 1234.4, Checked: 100}},
+	{Args: fact.SentInTime{Percent: 97.96, Shortage: fact.Shortage{Of: fact.OfConnections, Connections: 10}}},
+	{Args: fact.SentInTime{Percent: 97.96, Iterations: true, OwnDelay: true}},
+	{Args: fact.NotSteady{WarmupS: 3}}, {Args: fact.NotSteady{WarmupS: 3, Varied: 20.04}},
+	{Args: fact.SecondsShow{What: "slowdown"}}, {Args: fact.ColdWindow{CutS: 3, Higher: 5.04}},
+	{Args: fact.LoadLacking{Percent: 0.501}},
+	{Args: fact.ConnectionsLacking{Missing: 2, Of: 9}}, {Args: fact.ConnectionsLacking{Missing: 3, Of: 50, Unopened: true}},
+	{Args: fact.CountsDiffer{Server: 12_345, Clients: 12_000}}, {Args: fact.ServerKilled{Process: "app"}},
+
+	{Args: fact.SearchEnded{How: fact.EndFound, Low: 1500, High: 1575.5}},
+	{Args: fact.SearchEnded{How: fact.EndLimited, Low: 1500, High: 1575.5}},
+	{Args: fact.SearchEnded{How: fact.EndNeverFree, HeldUp: true}}, {Args: fact.SearchEnded{How: fact.EndNoMore, Low: 1500}},
+	{Args: fact.SearchEnded{How: fact.EndMissed, High: 10}}, {Args: fact.SearchEnded{How: fact.EndMissedOpen, High: 10}},
+	{Args: fact.SearchEnded{How: fact.EndUndecided, High: 10}}, {Args: fact.SearchEnded{How: fact.EndUnconfirmed, High: 10}},
+	{Args: fact.SearchEnded{How: fact.EndUnreachable}}, {Args: fact.SearchEnded{How: fact.EndLost, High: 10}},
+	{Args: fact.SearchEnded{How: fact.EndInterrupted}},
+	{Args: fact.GivenUp{AfterS: 1.2, Shortage: fact.Shortage{Of: fact.OfConnections, Connections: 1}}}, {Args: fact.LatencyGrowing{}},
+	{Args: fact.TooFewToBound{Requests: 989, Objective: "p99<5s"}},
+	{Args: fact.NothingAnswered{Why: "connection refused"}}, {Args: fact.NothingAnswered{Wrong: true, Why: "404"}},
+	{Args: fact.NothingAnswered{WithinS: 2}}, {Args: fact.AnsweredLate{WindowS: 1, Later: 12}},
+	{Args: fact.OnlyErrors{Of: []fact.ErrorCount{{What: "404", Count: 1234}, {What: "body", Check: true, Count: 1}}}},
+	{Args: fact.MostErrors{ErrorCount: fact.ErrorCount{What: "503", Count: 12}, Of: 4000}},
+	{Args: fact.LoadStopped{Why: "connection refused"}}, {Args: fact.LoadStopped{Why: "connection refused", Gone: true}},
+	{Args: fact.NoLaw{Needs: 4}},
+	{Args: fact.AnswersMissing{Count: 11, Of: 1000, By: fact.ByTimeout, DeadlineUS: 2e6}},
+	{Args: fact.AnswersMissing{Count: 11, Of: 1000, By: fact.WhenGone}},
+	{Args: fact.AnswersMissing{Count: 11, Of: 1000, Iterations: true, By: fact.ByDrain, DeadlineUS: 2.04e6}},
+	{Args: fact.AnswersMissing{Waited: 12.34}}, {Args: fact.LoadNotApplied{Percent: 50}},
+	{Args: fact.StreamsUnended{Cut: 3, Stalled: 1200}},
 }
 
 var longer = []fact.Remedy{{Setting: "duration", Value: fact.Higher}, {Setting: "requests", Value: fact.Higher}}
@@ -364,5 +402,56 @@ func TestStart(t *testing.T) {
 	f := fact.Fact{Scope: fact.Scope{Variant: "nginx"}, Args: fact.Miscounted{Trials: 1, Of: 2}}
 	if got := Start(f); got != Sentence(f) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Facts of a kind that differ in amounts alone are one sentence with the range of each. What is no amount, and another
+// remedy, keeps them apart.
+func TestMerge(t *testing.T) {
+	busy := func(percent float64, setting string) fact.Fact {
+		return fact.Fact{Severity: fact.Warning, Args: fact.Busy{Percent: percent}, Remedies: []fact.Remedy{{Setting: setting, Value: fact.Higher}}}
+	}
+	share := func(by fact.Deprived, percent float64) fact.Fact {
+		return fact.Fact{Args: fact.MachineShare{By: by, Percent: percent, Periods: int64(percent)}}
+	}
+	pause := func(us float64) fact.Fact { return fact.Fact{Args: fact.GCPause{LongestUS: us}} }
+	changed := func(after string) fact.Fact {
+		return fact.Fact{Args: fact.AnswerChanged{Aspect: "status", Before: "200", After: after}}
+	}
+	late := func(of int, parts ...int) fact.Fact {
+		return fact.Fact{Scope: fact.Scope{Parts: parts, OfParts: of}, Args: fact.NoFile{Times: 1}}
+	}
+	const none = "no file descriptor was left for a connection, 1 time; raise the limit (ulimit -n)"
+	const near = " of the time, which is near its limit: some of the latency is its own; "
+	for _, c := range []struct {
+		all  []fact.Fact
+		want string
+	}{
+		{nil, "[]"},
+		{[]fact.Fact{busy(84, "threads"), busy(81, "threads"), busy(86, "threads")},
+			"[the generator was busy 81 to 86 %" + near + "add threads (the level's threads) [0 1 2]]"},
+		{[]fact.Fact{busy(84, "threads"), busy(84.3, "cpus")}, "[the generator was busy 84 %" + near +
+			"add threads (the level's threads) [0] the generator was busy 84 %" + near + "give the generator more CPUs (design: {cpus: {generator: LIST}}) [1]]"},
+		{[]fact.Fact{share(fact.ByOthers, 62), share(fact.ByOthers, 25), share(fact.ByOthers, 40)},
+			"[other programs used at least 25 % of the machine's CPUs, in the worst trial 62 % [0 1 2]]"},
+		{[]fact.Fact{share(fact.ByOthers, 25), share(fact.ByOthers, 25)}, "[other programs used at least 25 % of the machine's CPUs [0 1]]"},
+		{[]fact.Fact{share(fact.ByQuota, 1), share(fact.ByQuota, 3)},
+			"[the CPU quota of dyno's cgroup took 1 to 3 % of the CPUs' time, in 1 to 3 periods [0 1]]"},
+		{[]fact.Fact{pause(900), pause(1100)}, "[garbage collection stopped the generator for up to 900 µs to 1.1 ms: the highest latencies may be its own [0 1]]"},
+		{[]fact.Fact{pause(800), pause(900)}, "[garbage collection stopped the generator for up to 800 to 900 µs: the highest latencies may be its own [0 1]]"},
+		{[]fact.Fact{changed("404"), changed("503"), changed("404")},
+			"[after the load the server answered otherwise: status was 200 and is 404 [0 2] after the load the server answered otherwise: status was 200 and is 503 [1]]"},
+		{[]fact.Fact{late(3, 1), late(3, 1)}, "[part 1 of 3: " + none + " [0 1]]"},
+		{[]fact.Fact{late(3, 2), late(3, 1)}, "[part 1, 2 of 3: " + none + " [0 1]]"},
+		{[]fact.Fact{late(2, 2), late(2, 1)}, "[" + none + " [0 1]]"},
+		{[]fact.Fact{late(2, 2), late(0)}, "[" + none + " [0 1]]"},
+	} {
+		var said []string
+		for _, s := range Merge(c.all, setting.Key) {
+			said = append(said, fmt.Sprintf("%s %v", s.Text, s.Of))
+		}
+		if got := fmt.Sprint(said); got != c.want {
+			t.Errorf("%s\nwant %s", got, c.want)
+		}
 	}
 }

@@ -39,6 +39,8 @@ func namesOf(f fact.Fact) []string {
 		return append(all, "fairness") // a key of the file
 	case fact.PooledPercentile:
 		return append(all, percentile(a))
+	case fact.ServerKilled:
+		return append(all, a.Process)
 	case fact.Told:
 		return append(all, a.Text) // as it was
 	}

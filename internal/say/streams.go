@@ -10,13 +10,6 @@ import (
 // streamSentence is Sentence for streams of events; "" of another kind.
 func streamSentence(f fact.Fact) string {
 	switch a := f.Args.(type) {
-	case fact.ReadLag:
-		of, median := "gaps", a.GapUS
-		if a.FirstUS > 0 {
-			of, median = "first events", a.FirstUS
-		}
-		return fmt.Sprintf("1 %% of the events may have lain unread in the generator for %s or longer, "+
-			"which counts as %s (median %s)", digits.Micros(a.P99US), of, digits.Micros(median))
 	case fact.EventsGathered:
 		return fmt.Sprintf("%s %% of the events came together with others: the server, or a proxy in "+
 			"front of it, gathers them (nginx: proxy_buffering off)", digits.Significant(a.Percent, 2))

@@ -8,16 +8,15 @@
 package grade
 
 import (
-	"fmt"
+	"math"
 	"slices"
-	"strings"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/observe/probe"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/setting"
 	"dyno/internal/stats"
 )
@@ -34,6 +33,15 @@ const (
 	wireFail                 = 0.01       // by which an answer's size may differ from the check
 	wireLeast                = 1000       // requests that are needed for a mean size
 )
+
+// reason is why a trial is not of grade A.
+func reason(g lab.Grade, args fact.Args, remedies ...fact.Remedy) lab.Reason {
+	f := fact.Fact{Severity: fact.Warning, Args: args, Remedies: remedies}
+	if g == lab.GradeF {
+		f.Severity = fact.Error
+	}
+	return lab.Reason{Grade: g, Says: say.Text(f, setting.Key), Fact: &f}
+}
 
 // Of returns the worst grade of all reasons against a trial, with the reasons.
 func Of(t *lab.Trial) (lab.Grade, []lab.Reason) {
@@ -57,9 +65,9 @@ func failureReasons(t *lab.Trial) []lab.Reason {
 		return nil
 	}
 	// A search that the generator ended may come further when nothing holds the generator up.
-	passing := t.Search != nil && t.Search.End == lab.ClientBound
-	return []lab.Reason{{Grade: lab.GradeF, Says: t.Failure.Phase + ": " + t.Failure.Reason,
-		Passing: passing}}
+	why := reason(lab.GradeF, fact.TrialFailed{Phase: t.Failure.Phase, Why: t.Failure.Reason})
+	why.Passing = t.Search != nil && t.Search.End == lab.ClientBound
+	return []lab.Reason{why}
 }
 
 // machineReasons finds other load on the machine.
@@ -70,19 +78,18 @@ func machineReasons(t *lab.Trial) (all []lab.Reason) {
 	host := &t.Result.Server.Host
 	wall := host.WallS * 1e9 * float64(max(host.CPUs, 1))
 	for _, lost := range []struct {
-		N    probe.Value
-		What string
+		N  probe.Value
+		Of fact.Event
 	}{
-		{host.ListenOverflow, "connections were dropped because a listener's queue was full"},
-		{host.SoftnetDrops, "packets were dropped by the kernel"},
-		{host.Retransmits, "TCP segments were sent again"},
+		{host.ListenOverflow, fact.QueueFull}, {host.SoftnetDrops, fact.PacketDropped},
+		{host.Retransmits, fact.SegmentResent},
 	} {
 		if lost.N > 0 { // NaN is not
-			all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf("%.0f %s", lost.N, lost.What)})
+			all = append(all, reason(lab.GradeB, fact.MachineEvent{Of: lost.Of, Count: int64(lost.N)}))
 		}
 	}
 	all = append(all, shareReasons(float64(host.Steal)/100, stealFlag, stealFail,
-		"the machine's host took %s %% of its time")...)
+		fact.MachineShare{By: fact.ByHost})...)
 	if len(t.ServerProcesses()) == 0 {
 		return all // on another machine nobody knows what belongs to the server
 	}
@@ -95,19 +102,23 @@ func machineReasons(t *lab.Trial) (all []lab.Reason) {
 		}
 	}
 	return append(all, shareReasons(float64(host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
-		"other programs used at least %s %% of the machine's CPUs")...)
+		fact.MachineShare{By: fact.ByOthers})...)
 }
 
-// shareReasons returns a reason if a share of the machine is above a limit; NaN is above none.
-func shareReasons(share, flag, fail float64, says string) []lab.Reason {
-	grade := lab.GradeF
-	switch {
-	case !(share > flag):
+// shareReasons returns a reason if a share of the machine is above a limit; one that is not known,
+// because no time was measured, is above none.
+func shareReasons(share, flag, fail float64, args fact.MachineShare) []lab.Reason {
+	if !(share > flag) || math.IsInf(share, 1) {
 		return nil
-	case share <= fail:
-		grade = lab.GradeB
 	}
-	return []lab.Reason{{Grade: grade, Says: fmt.Sprintf(says, digits.Two(100*share)), Passing: true}}
+	g := lab.GradeF
+	if share <= fail {
+		g = lab.GradeB
+	}
+	args.Percent = 100 * share
+	why := reason(g, args)
+	why.Passing = true
+	return []lab.Reason{why}
 }
 
 // scarcityReasons finds what the machine, or our cgroup, withheld. It ignores that tasks wait for a
@@ -123,14 +134,17 @@ func scarcityReasons(t *lab.Trial) (all []lab.Reason) {
 		cpus = t.Result.Host.CPUs
 	}
 	usable := host.WallS * 1e9 * float64(max(cpus, 1))
-	all = shareReasons(float64(host.Throttled)/usable, quotaFlag, quotaFail,
-		"the CPU quota of dyno's cgroup took %s %% of the CPUs' time"+
-			fmt.Sprintf(", in %.0f periods", host.Throttlings))
+	quota := fact.MachineShare{By: fact.ByQuota}
+	if host.Throttlings > 0 {
+		quota.Periods = int64(host.Throttlings)
+	}
+	all = shareReasons(float64(host.Throttled)/usable, quotaFlag, quotaFail, quota)
 	all = append(all, shareReasons(float64(host.PressureMemory)/100, memoryFlag, memoryFail,
-		"memory was short %s %% of the time (PSI)")...)
+		fact.MachineShare{By: fact.ByMemory})...)
 	if host.TooHot > 0 {
-		all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf(
-			"CPUs were slowed down %.0f times because they were hot", host.TooHot), Passing: true})
+		why := reason(lab.GradeB, fact.MachineEvent{Of: fact.SlowedByHeat, Count: int64(host.TooHot)})
+		why.Passing = true
+		all = append(all, why)
 	}
 	return all
 }
@@ -153,18 +167,14 @@ func generatorDoubts(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// failedChecks are the checks that answers did not pass, in brackets; "" if there is none.
-func failedChecks(r *result.Result) string {
-	var all []string
+// failedChecks are the checks that answers did not pass.
+func failedChecks(r *result.Result) (all []fact.CheckFailed) {
 	for _, c := range r.Checks {
 		if c.Failed > 0 {
-			all = append(all, fmt.Sprintf("%s: %d", c.Name, c.Failed))
+			all = append(all, fact.CheckFailed{Name: c.Name, Count: c.Failed})
 		}
 	}
-	if len(all) == 0 {
-		return ""
-	}
-	return " (checks that failed: " + strings.Join(all, ", ") + ")"
+	return all
 }
 
 // answerReasons finds answers that were not the expected ones.
@@ -178,23 +188,27 @@ func answerReasons(t *lab.Trial) (all []lab.Reason) {
 		if q.Errors == 0 && float64(lost) < 0.001*float64(q.Sent) {
 			g = lab.GradeB
 		}
-		all = append(all, lab.Reason{Grade: g, Server: true, Says: fmt.Sprintf(
-			"%s of %s requests failed and %s had no answer at the end%s", loadresult.CountText(q.Errors),
-			loadresult.CountText(q.Sent), loadresult.CountText(q.Unfinished), failedChecks(t.Result))})
+		all = append(all, ofServer(reason(g, fact.AnswersLacking{Failed: q.Errors, Sent: q.Sent,
+			Unanswered: q.Unfinished, Checks: failedChecks(t.Result)})))
 	}
 	for _, e := range t.Result.Errors {
 		if loadresult.IsRefusal(loadresult.Phase(e.Phase), e.Kind, e.Address) {
-			all = append(all, lab.Reason{Grade: lab.GradeF, Says: fmt.Sprintf(
-				"%s %s due and not sent: %s", digits.Plural(e.Count, "request"), digits.Were(e.Count),
-				e.Text(setting.Key))})
+			all = append(all, reason(lab.GradeF, fact.RequestsRefused{Count: e.Count, Why: e.Detail},
+				e.Remedies...))
 		}
 	}
 	all = append(all, sizeReasons(t)...)
 	for _, c := range t.Changed {
-		all = append(all, lab.Reason{Grade: lab.GradeF, Server: true, Says: "after the load the server " +
-			"answered otherwise: " + c.Aspect + " was " + c.Before + " and is " + c.After})
+		all = append(all, ofServer(reason(lab.GradeF, fact.AnswerChanged{Aspect: c.Aspect,
+			Before: c.Before, After: c.After})))
 	}
 	return all
+}
+
+// ofServer is a reason that lies in the server.
+func ofServer(why lab.Reason) lab.Reason {
+	why.Server = true
+	return why
 }
 
 // sizeReasons finds answers of another size than the one that was checked. Of requests in flight at
@@ -211,8 +225,8 @@ func sizeReasons(t *lab.Trial) []lab.Reason {
 	if r := float64(received); r >= (1-wireFail)*checked-edge && r <= (1+wireFail)*checked+2*edge {
 		return nil
 	}
-	return []lab.Reason{{Grade: lab.GradeF, Server: true, Says: fmt.Sprintf("%.0f bytes were "+
-		"received for each request, and %.0f when it was checked", float64(received)/float64(n), t.Wire)}}
+	return []lab.Reason{ofServer(reason(lab.GradeF, fact.SizeDiffers{
+		Bytes: float64(received) / float64(n), Checked: t.Wire}))}
 }
 
 // lateReasons finds an open workload whose requests were not sent when due.
@@ -224,33 +238,24 @@ func lateReasons(t *lab.Trial) []lab.Reason {
 	if !ok || share >= sentFail {
 		return nil
 	}
-	what, begun, why := t.Result.Counted()
-	if t.Result.OwnDelay() {
-		why = "the generator was late, although connections were free"
-	}
-	short := t.Result.Shortage().Of // users may have been thinking
-	server := !t.Result.OwnDelay() && !hadNoRoom(t.Result) &&
-		(short == fact.OfConnections || short == fact.OfServer)
-	return []lab.Reason{{Grade: lab.GradeF, Server: server,
-		Says: fmt.Sprintf("%.1f %% of the %s due were %s "+
-			"in time: %s", 100*share, what, begun, why)}}
+	args := fact.SentInTime{Percent: 100 * share, Iterations: t.Result.Plan.CountsIterations(),
+		OwnDelay: t.Result.OwnDelay(), Shortage: t.Result.Shortage()}
+	why := reason(lab.GradeF, args)
+	why.Server = !args.OwnDelay && !hadNoRoom(t.Result) &&
+		(args.Of == fact.OfConnections || args.Of == fact.OfServer) // users may have been thinking
+	return []lab.Reason{why}
 }
 
 func steadinessReasons(t *lab.Trial) (all []lab.Reason) {
-	say := func(format string, args ...any) {
-		all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf(format, args...)})
-	}
-	if w := t.Warmup; w != nil && w.Steady == lab.No && w.CoV > 0 {
-		say("not steady after %.1f s of warm-up: throughput varied by %.1f %%", w.TookS, 100*w.CoV)
-	} else if w != nil && w.Steady == lab.No {
-		say("not steady after %.1f s of warm-up", w.TookS)
+	doubt := func(args fact.Args) { all = append(all, reason(lab.GradeB, args)) }
+	if w := t.Warmup; w != nil && w.Steady == lab.No {
+		doubt(fact.NotSteady{WarmupS: w.TookS, Varied: 100 * w.CoV})
 	}
 	if t.Steadiness == stats.Slowdown || t.Steadiness == stats.Unsteady {
-		say("its seconds show: %s", t.Steadiness)
+		doubt(fact.SecondsShow{What: string(t.Steadiness)})
 	}
 	if c := t.Transient; c.IsCold() {
-		say("the first %.0f s of its window were still warm-up (MSER-5): without them throughput "+
-			"would be %.1f %% higher", c.CutS, 100*c.Change)
+		doubt(fact.ColdWindow{CutS: c.CutS, Higher: 100 * c.Change})
 	}
 	return all
 }
@@ -265,11 +270,9 @@ func appliedReasons(t *lab.Trial) []lab.Reason {
 	if !t.Result.Applied() {
 		g = lab.GradeF
 	}
-	return []lab.Reason{{Grade: g, Server: !hadNoRoom(t.Result),
-		Says: fmt.Sprintf("%s %% of the load could not be "+
-			"applied: connections were gone and could not be opened again, or waited for an answer until "+
-			"the end",
-			digits.Significant(100*t.Result.Unavailable(), 3))}}
+	why := reason(g, fact.LoadLacking{Percent: 100 * t.Result.Unavailable()})
+	why.Server = !hadNoRoom(t.Result)
+	return []lab.Reason{why}
 }
 
 // connectionReasons finds a load on fewer connections than it asked for.
@@ -277,14 +280,14 @@ func connectionReasons(t *lab.Trial) []lab.Reason {
 	if t.Result == nil {
 		return nil
 	}
-	missing, what := t.Result.Unused()
+	missing, unopened := t.Result.Unused()
 	if missing == 0 {
 		return nil
 	}
 	asked := int64(t.Result.Connections.Asked)
-	return []lab.Reason{{Grade: lab.GradeF, Server: !hadNoRoom(t.Result), Starved: missing,
-		Asked: asked, Says: fmt.Sprintf("%s of %s connections %s", loadresult.CountText(missing),
-			loadresult.CountText(asked), what)}}
+	why := reason(lab.GradeF, fact.ConnectionsLacking{Missing: missing, Of: asked, Unopened: unopened})
+	why.Server, why.Starved, why.Asked = !hadNoRoom(t.Result), missing, asked
+	return []lab.Reason{why}
 }
 
 // hadNoRoom reports whether the generator itself could not open connections: it had no file
@@ -299,7 +302,7 @@ func hadNoRoom(r *result.Result) bool {
 // stopReasons finds servers that did not stop on request.
 func stopReasons(t *lab.Trial) (all []lab.Reason) {
 	for _, name := range t.Killed {
-		all = append(all, lab.Reason{Grade: lab.GradeB, Says: name + " had to be killed"})
+		all = append(all, reason(lab.GradeB, fact.ServerKilled{Process: name}))
 	}
 	return all
 }

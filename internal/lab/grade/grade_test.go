@@ -183,7 +183,7 @@ func TestGrade(t *testing.T) {
 			lab.GradeA, "", false},
 		{"throttled once", func(t *lab.Trial) {
 			t.Result.Server.Host.Throttled, t.Result.Server.Host.Throttlings = 8e6, 1
-		}, lab.GradeB, "quota of dyno's cgroup took 0.4 % of the CPUs' time, in 1 periods", false},
+		}, lab.GradeB, "quota of dyno's cgroup took 0.4 % of the CPUs' time, in 1 period", false},
 		{"throttled much", func(t *lab.Trial) {
 			t.Result.Server.Host.Throttled, t.Result.Server.Host.Throttlings = 0.2e9, 9
 		}, lab.GradeF, "took 10 %", true},

@@ -1,9 +1,7 @@
 package grade
 
 import (
-	"fmt"
-
-	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 )
 
@@ -24,6 +22,5 @@ func miscountReasons(t *lab.Trial) []lab.Reason {
 		return nil
 	}
 	s := t.Served
-	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("the server counted %s requests, and "+
-		"the clients sent %s together", loadresult.CountText(s.Server), loadresult.CountText(s.Clients))}}
+	return []lab.Reason{reason(lab.GradeF, fact.CountsDiffer{Server: s.Server, Clients: s.Clients})}
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/scripted"
 )
@@ -192,13 +192,12 @@ func (s *Stream) cut() int64 {
 	return s.Cut.Count
 }
 
-// NoteUnended says how many streams had begun and did not end; "" if all did.
-func (s *Stream) NoteUnended() string {
+// Unended is how many streams had begun and did not end; nil if all did.
+func (s *Stream) Unended() fact.Args {
 	if s.Stalled+s.cut() == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s had begun and did not end: %d were cut, %d stalled",
-		digits.Plural(s.Stalled+s.cut(), "stream"), s.cut(), s.Stalled)
+	return fact.StreamsUnended{Cut: s.cut(), Stalled: s.Stalled}
 }
 
 // Gathered is the share, 0 to 1, of counted events that came together with another.

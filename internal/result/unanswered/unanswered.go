@@ -3,12 +3,11 @@
 package unanswered
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 )
 
@@ -105,23 +104,23 @@ func (l Load) Requests() (n int64, timeout float64) {
 	return n, timeout
 }
 
-// Note says how many of the requests, of which so many were sent, had no answer; "" if all had one.
-func (l Load) Note(sent int64) string {
+// Missing is how many of the requests, of which so many were sent, had no answer; the zero value if
+// all had one.
+func (l Load) Missing(sent int64) fact.AnswersMissing {
 	if share := l.SlotShare(); share > 0 {
-		return fmt.Sprintf("connections or streams waited for %s %% of the time for answers that did "+
-			"not come", digits.Significant(100*share, 2))
+		return fact.AnswersMissing{Waited: 100 * share}
 	}
 	n, timeout := l.Requests()
-	text := fmt.Sprintf("%d of %d requests had no answer ", n, sent+l.Waiting)
+	a := fact.AnswersMissing{Count: n, Of: sent + l.Waiting, By: fact.ByDrain, DeadlineUS: l.Drained}
 	switch {
 	case n == 0:
-		return ""
+		return fact.AnswersMissing{}
 	case timeout > 0:
-		return text + fmt.Sprintf("in %s s", digits.Significant(timeout/1e6, 2))
+		a.By, a.DeadlineUS = fact.ByTimeout, timeout
 	case !l.Planned:
-		return text + "when the server was gone"
+		a.By, a.DeadlineUS = fact.WhenGone, 0
 	}
-	return text + fmt.Sprintf("%s s after the window", digits.Significant(l.Drained/1e6, 2))
+	return a
 }
 
 // SlotShare is the share of the window, 0 to 1, that slots waited for answers that did not come.

@@ -6,6 +6,7 @@ import (
 
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 )
 
@@ -93,7 +94,7 @@ func TestBoundsOfWaited(t *testing.T) {
 	if d := durations.New(h).WithUnanswered(got...); d.IsOver(93) || d.P90 != 2000 || !d.IsOver(95) || d.P95 != 2000 || d.P99 != 2147483.648 {
 		t.Errorf("%+v", d) // p95 is of the seven: over 2.00 ms, that of those answered
 	}
-	if got := l.Note(93); got != "7 of 100 requests had no answer when the server was gone" {
+	if got := l.Missing(93); got != (fact.AnswersMissing{Count: 7, Of: 100, By: fact.WhenGone}) {
 		t.Error(got)
 	}
 	l.Planned = true
@@ -101,8 +102,8 @@ func TestBoundsOfWaited(t *testing.T) {
 	if len(latency) != 2 || latency[1] != (durations.Bound{US: 1 * s, Count: 7}) {
 		t.Error(latency)
 	}
-	if l = (Load{Open: true, Waiting: 7}); l.Note(93) != "" { // interrupted
-		t.Error(l.Note(93))
+	if l = (Load{Open: true, Waiting: 7}); l.Missing(93) != (fact.AnswersMissing{}) { // interrupted
+		t.Error(l.Missing(93))
 	}
 	for i := range by {
 		by[i] = 1 // as many as there can be

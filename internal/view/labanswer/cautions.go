@@ -234,9 +234,9 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 	}
 	failed, worth := 0, judge.WorthOf(r.Trials)
 	var how []string
-	kinds := map[string]int{}
+	var doubts Doubts
 	trials, repeated := judge.CountedAttempts(r.Trials)
-	for _, t := range trials {
+	for i, t := range trials {
 		if t.Failure != nil {
 			failed++
 			how = appendOnce(how, format.ClipText(format.PlainLine(fmt.Sprintf("%s: %s: %s", t.Arm,
@@ -248,7 +248,7 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 		}
 		for _, why := range t.Reasons {
 			if why.Grade == lab.GradeF && !isOfSpoiled(r, t, why) {
-				kinds[format.PlainLine(why.Says)]++
+				doubts.Add(i, why)
 			}
 		}
 	}
@@ -264,7 +264,7 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 			severity = answer.Bad
 		}
 		all = append(all, answer.Caution{Kind: answer.GradeF, Severity: severity,
-			Reasons: firstOf(mostFrequent(kinds)),
+			Reasons: firstOf(doubts.lines()),
 			Says:    format.Count(int64(worth.Unreliable)) + of + "are unreliable (grade F)",
 			Remedy:  "run it again when nothing else is at work on this machine",
 			Way:     answer.RunAgain})
@@ -286,21 +286,17 @@ func uncomparedCautions(r *lab.Record, trials []lab.TrialSummary) (all []answer.
 		all = append(all, answer.Caution{Kind: answer.NotCompared, Severity: answer.Note,
 			Says: "Nothing was compared"})
 	}
-	doubted, kinds := 0, map[string]int{}
-	for _, t := range trials {
-		before := len(kinds)
+	var doubts Doubts
+	for i, t := range trials {
 		for _, why := range t.Reasons {
-			if why.Fact != nil && t.Grade != lab.GradeF {
-				kinds[format.PlainLine(say.Text(*why.Fact, setting.Key))]++
+			if why.IsOfGenerator() && t.Grade != lab.GradeF {
+				doubts.Add(i, why)
 			}
 		}
-		if len(kinds) > before {
-			doubted++
-		}
 	}
-	if doubted > 0 {
+	if said := doubts.lines(); len(said) > 0 {
 		all = append(all, answer.Caution{Kind: answer.Generator, Severity: answer.Doubt,
-			Reasons: firstOf(mostFrequent(kinds)),
+			Reasons: firstOf(said),
 			Says:    "The generator, and not only the server, decided what was measured"})
 	}
 	return all

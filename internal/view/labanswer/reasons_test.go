@@ -7,24 +7,37 @@ import (
 
 	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/say"
 	"dyno/internal/view/answer"
 )
 
-// Reasons that differ in amounts alone are one, with their range.
-func TestMostFrequent(t *testing.T) {
+// Reasons that differ in amounts alone are one, with their range, in so many trials. Those of an older dyno are texts.
+func TestDoubts(t *testing.T) {
+	of := func(args fact.Args) lab.Reason {
+		f := fact.Fact{Args: args}
+		return lab.Reason{Says: say.Sentence(f), Fact: &f}
+	}
+	host := func(percent float64) lab.Reason { return of(fact.MachineShare{By: fact.ByHost, Percent: percent}) }
 	for _, c := range []struct {
-		counted map[string]int
-		want    []string
+		trials [][]lab.Reason
+		want   []string
 	}{
-		{map[string]int{"the host took 6.2 % of its time": 1, "the host took 15.9 % of its time": 2,
-			"no steady state": 2},
-			[]string{"3 trials: the host took 6.2 to 15.9 % of its time", "2 trials: no steady state"}},
-		{map[string]int{"its status was 200 and is 404": 1, "its status was 200 and is 503": 1}, // codes
-			[]string{"1 trial: its status was 200 and is 404", "1 trial: its status was 200 and is 503"}},
-		{map[string]int{"nothing": 1}, []string{"1 trial: nothing"}},
+		{[][]lab.Reason{{of(fact.SecondsShow{What: "no steady state"}), host(6.2)}, {host(15.9), host(7)}, {host(9)}},
+			[]string{"3 trials: the machine's host took 6.2 to 16 % of its time", "1 trial: its seconds show: no steady state"}},
+		{[][]lab.Reason{{of(fact.AnswerChanged{Aspect: "status", Before: "200", After: "404"})},
+			{of(fact.AnswerChanged{Aspect: "status", Before: "200", After: "503"})}},
+			[]string{"1 trial: after the load the server answered otherwise: status was 200 and is 404",
+				"1 trial: after the load the server answered otherwise: status was 200 and is 503"}},
+		{[][]lab.Reason{{{Says: "busy 5 %"}}, {{Says: "busy 6 %"}}, {{Says: "busy 6 %"}}}, []string{"2 trials: busy 6 %", "1 trial: busy 5 %"}},
 	} {
-		if all := mostFrequent(c.counted); !slices.Equal(all, c.want) {
-			t.Errorf("%v: %q", c.counted, all)
+		var doubts Doubts
+		for i, trial := range c.trials {
+			for _, why := range trial {
+				doubts.Add(i, why)
+			}
+		}
+		if all := doubts.lines(); !slices.Equal(all, c.want) {
+			t.Errorf("%q", all)
 		}
 	}
 }

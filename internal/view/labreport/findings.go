@@ -12,6 +12,7 @@ import (
 	"dyno/internal/observe/profile"
 	"dyno/internal/view/document"
 	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
 	"dyno/internal/view/report"
 )
 
@@ -144,22 +145,13 @@ func armFailures(r *lab.Record, arm string) []string {
 
 // gradePart says what the trials are worth, and what failed.
 func gradePart(r *lab.Record) document.Part {
-	grades, counted, example := map[lab.Grade]int{}, map[string]int{}, map[string]string{}
+	grades := map[lab.Grade]int{}
 	out := document.Part{Head: "Trials"}
-	var order []string
-	for _, t := range r.Trials {
+	var doubts labanswer.Doubts
+	for i, t := range r.Trials {
 		grades[t.Grade]++
-		had := map[string]bool{} // of the parts of a trial several may have the same
 		for _, why := range t.Reasons {
-			kind := format.ReasonKind(why.Says)
-			if had[kind] {
-				continue
-			}
-			had[kind] = true
-			if counted[kind]++; counted[kind] == 1 {
-				order = append(order, kind)
-				example[kind] = why.Says
-			}
+			doubts.Add(i, why)
 		}
 	}
 	out.Text = append(out.Text, gradesText("Of "+format.Plural(int64(len(r.Trials)), "trial"), grades))
@@ -168,14 +160,14 @@ func gradePart(r *lab.Record) document.Part {
 			"for nothing but the sensitivity to the generator.",
 			format.Plural(int64(len(s.Trials)), "trial")))
 	}
-	if len(order) == 0 {
+	most := doubts.Most()
+	if len(most) == 0 {
 		return out
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return counted[b] - counted[a] })
 	out.Sides, out.Table = "rl", format.Table{{"trials", "doubt, as the first of them has it"}}
-	for _, kind := range order[:min(len(order), format.MostRows)] {
-		out.Table = append(out.Table, []string{format.Count(int64(counted[kind])),
-			format.ClipText(format.PlainLine(example[kind]), 300)})
+	for _, doubt := range most[:min(len(most), format.MostRows)] {
+		out.Table = append(out.Table, []string{format.Count(int64(doubt.Trials)),
+			format.ClipText(doubt.First, 300)})
 	}
 	return out
 }

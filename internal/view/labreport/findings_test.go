@@ -5,19 +5,26 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/say"
 	"dyno/internal/server"
 )
 
 // A trial is counted once for each kind of doubt, of however many of its parts it is.
 func TestDoubtsAreCountedByTrial(t *testing.T) {
+	late := func(part int, us float64) lab.Reason {
+		f := fact.Fact{Scope: fact.Scope{Parts: []int{part}, OfParts: 2}, Args: fact.SendLag{P99US: us}}
+		return lab.Reason{Says: "generator: " + say.Sentence(f), Fact: &f}
+	}
 	r := &lab.Record{Findings: lab.Findings{Trials: []lab.TrialSummary{
-		{Grade: lab.GradeB, Reasons: []lab.Reason{{Says: "generator: part 1: late"}, {Says: "generator: part 2: late"}}},
-		{Grade: lab.GradeB, Reasons: []lab.Reason{{Says: "generator: part 2: late"}, {Says: "hot"}}},
+		{Grade: lab.GradeB, Reasons: []lab.Reason{late(1, 1100), late(2, 1200)}},
+		{Grade: lab.GradeB, Reasons: []lab.Reason{late(2, 1300), {Says: "hot"}}},
 	}}}
 	rows := gradePart(r).Table
-	if len(rows) != 3 || rows[1][0] != "2" || rows[1][1] != "generator: part 1: late" || rows[2][0] != "1" {
+	if len(rows) != 3 || rows[1][0] != "2" || !strings.HasPrefix(rows[1][1], "generator: part 1 of 2: the generator sent 1 % of the "+
+		"requests more than 1.1 ms late") || rows[2][0] != "1" {
 		t.Errorf("%v", rows)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/say"
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/document"
@@ -24,9 +26,9 @@ func pair() *lab.Record {
 	r.Trials, r.Cells, r.Verdicts = nil, nil, nil
 	for round := range 6 {
 		for _, arm := range r.Arms {
-			t := lab.TrialSummary{Grade: lab.GradeF, Slot: lab.Slot{Arm: arm.Name, Level: "c100", Round: round + 1}, Reasons: []lab.Reason{
-				{Grade: lab.GradeF, Passing: true, Says: []string{"other programs used at least 25 % of the machine's CPUs",
-					"other programs used at least 62 % of the machine's CPUs"}[round%2]}}}
+			busy := &fact.Fact{Args: fact.MachineShare{By: fact.ByOthers, Percent: []float64{25, 62}[round%2]}}
+			t := lab.TrialSummary{Grade: lab.GradeF, Slot: lab.Slot{Arm: arm.Name, Level: "c100", Round: round + 1},
+				Reasons: []lab.Reason{{Grade: lab.GradeF, Passing: true, Says: say.Sentence(*busy), Fact: busy}}}
 			if round == 5 {
 				t.Grade, t.Reasons = lab.GradeA, nil
 			}

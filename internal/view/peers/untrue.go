@@ -7,6 +7,7 @@ import (
 	"dyno/internal/digits"
 	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/say"
 )
 
 // Untrue is a line about what the other tool would have reported of this run that is not so; "" if
@@ -26,7 +27,7 @@ func untrueOf(run Run, r *result.Result) (all []string) {
 			all = append(all, fmt.Sprintf(format, args...))
 		}
 	}
-	tool, c := run.Tool, r.Connections
+	tool := run.Tool
 	ok, answers := int64(0), r.Answers()
 	for status, n := range r.Status {
 		if status < "400" {
@@ -43,9 +44,8 @@ func untrueOf(run Run, r *result.Result) (all []string) {
 	}
 	say(float64(answers-ok) >= result.FailingShare*float64(max(answers, 1)) && tool != "wrk2",
 		"%s; %s counts them in its rate and its latencies, and so do the numbers above", which, tool)
-	unused, what := r.Unused()
-	say(unused > 0 && answers > 0, "%d of %d connections %s; %s does not say so", unused, c.Asked,
-		what, tool)
+	unused := lacking(r)
+	say(unused.Missing > 0 && answers > 0, "%s; %s does not say so", sentence(unused), tool)
 	say(tool == "ab" && !run.Varied && run.Method != "HEAD" && run.Document.Length > 0 &&
 		r.Bytes.Bodies != run.Document.Length*answers, "bodies differ in length; ab without -l "+
 		"counts each of another length than the first as failed")
@@ -89,3 +89,12 @@ func longestGap(r *result.Result) (longest float64) {
 	}
 	return longest
 }
+
+// lacking are the connections that took no part in a load.
+func lacking(r *result.Result) fact.ConnectionsLacking {
+	missing, unopened := r.Unused()
+	return fact.ConnectionsLacking{Missing: missing, Of: int64(r.Connections.Asked),
+		Unopened: unopened}
+}
+
+func sentence(a fact.Args) string { return say.Sentence(fact.Fact{Args: a}) }

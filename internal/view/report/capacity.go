@@ -11,7 +11,9 @@ import (
 
 	"dyno/internal/capacity"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
@@ -45,9 +47,8 @@ func searchDocument(s *capacity.Search) document.Doc {
 		return d
 	}
 	told, notes := probeNotes(s.Probes), document.Part{}
-	for i := range told.texts {
-		notes.Rows = append(notes.Rows, document.Row{Name: fmt.Sprintf("[%d]", i+1),
-			Text: told.textOf(i)})
+	for i, text := range told.texts {
+		notes.Rows = append(notes.Rows, document.Row{Name: fmt.Sprintf("[%d]", i+1), Text: text})
 	}
 	d.Parts = append(d.Parts, document.Part{Head: "Probes", Table: probeTable(s), Sides: "r"}, notes,
 		document.Part{Plot: probePlot(s)})
@@ -154,49 +155,41 @@ func boundedValue(j capacity.Judged) string {
 	return fmt.Sprintf("%s (%s to %s)", objectiveValue(j.Outcome), bound(j.Low), bound(j.High))
 }
 
-// notes are what probes' values do not say, each kind once: those that differ in their figures
-// alone are one.
+// notes are what probes' values do not say, each kind once.
 type notes struct {
 	of    [][]int  // the notes of each probe, from 1 on
-	texts []string // as the first probe of each has it
-	many  []int    // probes that have it
+	texts []string // of all probes that have it: amounts are ranges
 }
 
+// probeNotes are the notes of probes. Those of an older dyno are texts, of which only the same are
+// one.
 func probeNotes(all []capacity.Probe) notes {
 	n := notes{of: make([][]int, len(all))}
-	seen := map[string]int{}
+	var facts []fact.Fact
+	var probes []int // of each fact
 	for i, p := range all {
-		for _, why := range probeReasons(p) {
-			kind := format.ReasonKind(why)
-			if seen[kind] == 0 {
-				n.texts, n.many = append(n.texts, format.PlainLine(why)), append(n.many, 0)
-				seen[kind] = len(n.texts)
-			}
-			n.of[i] = append(n.of[i], seen[kind])
-			n.many[seen[kind]-1]++
+		for _, f := range p.Facts {
+			facts, probes = append(facts, f), append(probes, i)
 		}
 	}
+	for _, said := range say.Merge(facts, nil) {
+		n.texts = append(n.texts, format.PlainLine(said.Text))
+		for _, at := range said.Of {
+			n.of[probes[at]] = append(n.of[probes[at]], len(n.texts))
+		}
+	}
+	for i, p := range all {
+		if p.Why == "" || len(p.Facts) > 0 {
+			continue
+		}
+		text := format.PlainLine(p.Why)
+		at := slices.Index(n.texts, text)
+		if at < 0 {
+			at, n.texts = len(n.texts), append(n.texts, text)
+		}
+		n.of[i] = append(n.of[i], at+1)
+	}
 	return n
-}
-
-// probeReasons are the reasons of a probe, one by one: it has all that the generator has, if its
-// verdict is why.
-func probeReasons(p capacity.Probe) []string {
-	switch {
-	case p.Why == "":
-		return nil
-	case p.Outcome == capacity.OurLimit && p.Verdict == result.ClientBound && len(p.Reasons) > 0:
-		return p.Reasons
-	}
-	return []string{p.Why}
-}
-
-// textOf is note i, from 0 on. Of several probes it is that of the first.
-func (n notes) textOf(i int) string {
-	if n.many[i] == 1 {
-		return n.texts[i]
-	}
-	return fmt.Sprintf("%s (the first of %d probes; the others likewise)", n.texts[i], n.many[i])
 }
 
 // marks are how probes are drawn.

@@ -11,6 +11,7 @@ import (
 
 	"dyno/internal/capacity"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
@@ -172,20 +173,32 @@ func TestCapacityWriteErrors(t *testing.T) {
 	}
 }
 
-// Reasons that differ in a code or a percentile are not of one kind; those that differ in how
-// many there were are.
+// Reasons that differ in an error, a percentile or whether there are several are not of one kind; those that differ in how
+// many there were are. Those of an older dyno are texts.
 func TestKindsOfReasons(t *testing.T) {
-	const errs = "every answer was an error: "
+	errs := func(all ...fact.ErrorCount) fact.Args { return fact.OnlyErrors{Of: all} }
+	n := func(what string, count int64) fact.ErrorCount { return fact.ErrorCount{What: what, Count: count} }
+	few := func(requests int64, of string) fact.Args {
+		return fact.TooFewToBound{Requests: requests, Objective: of}
+	}
 	s := found()
 	s.Probes = nil
-	for _, why := range []string{errs + "503 (120)", errs + "429 (7)", errs + "503 (94)", errs + "503 (94), 429 (1)",
-		"90 requests are too few to bound p99<10ms", "1,080 requests are too few to bound p99<10ms",
-		"90 requests are too few to bound p50<10ms"} {
-		s.Probes = append(s.Probes, probed(capacity.Trial, 100, 2800, capacity.Failed, why))
+	for _, why := range []fact.Args{errs(n("503", 120)), errs(n("429", 7)), errs(n("503", 94)), errs(n("503", 94), n("429", 1)),
+		few(90, "p99<10ms"), few(1080, "p99<10ms"), few(90, "p50<10ms")} {
+		p := probed(capacity.Trial, 100, 2800, capacity.Failed, "in words")
+		p.Facts = []fact.Fact{{Args: why}}
+		s.Probes = append(s.Probes, p)
 	}
 	notes := probeNotes(s.Probes)
-	if got := fmt.Sprint(notes.of); got != "[[1] [2] [1] [3] [4] [4] [5]]" {
+	if got := fmt.Sprint(notes.of); got != "[[1] [2] [1] [3] [4] [4] [5]]" || notes.texts[0] != "every answer was an error: 503 (94 to 120)" ||
+		notes.texts[3] != "90 to 1,080 requests are too few to bound p99<10ms" {
 		t.Errorf("%s: %q", got, notes.texts)
+	}
+	for i := range s.Probes {
+		s.Probes[i].Facts, s.Probes[i].Why = nil, []string{"5 ms late", "6 ms late"}[i%2]
+	}
+	if notes := probeNotes(s.Probes); fmt.Sprint(notes.of) != "[[1] [2] [1] [2] [1] [2] [1]]" || len(notes.texts) != 2 {
+		t.Errorf("%+v", notes)
 	}
 }
 
@@ -194,18 +207,18 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 	s := found()
 	s.Probes = nil
 	for i := range 8 {
-		p := probed(capacity.Trial, 100, 9000, capacity.Failed, fmt.Sprintf("given up after %d s, when more than "+
-			"a second of arrivals waited", i))
+		p := probed(capacity.Trial, 100, 9000, capacity.Failed, "in words")
+		p.Facts = []fact.Fact{{Args: fact.GivenUp{AfterS: float64(i + 2), Shortage: fact.Shortage{Connections: 10}}}}
 		if i > 3 {
-			p.Outcome, p.Reasons = capacity.OurLimit, []string{fmt.Sprintf("it sent %d ms late", i), "no CPU; give it one"}[:i%2+1]
-			p.Verdict, p.Why = result.ClientBound, strings.Join(p.Reasons, "; ")
+			p.Outcome, p.Verdict = capacity.OurLimit, result.ClientBound
+			p.Facts = []fact.Fact{{Args: fact.SendLag{P99US: float64(1000 * i)}}, {Args: fact.NoFile{Times: 1}}}[:i%2+1]
 		}
 		s.Probes = append(s.Probes, p)
 	}
 	words := reporttest.Text(t, func(b *strings.Builder) error { return Search(b, s, format.Style{}) })
 	words = strings.Join(strings.Fields(words), " ")
-	for note, times := range map[string]int{"given up after": 1, "late": 1, "no CPU": 1,
-		" [1]": 5, " [2]": 5, "[2] [3]": 2, "the first of 4 probes": 2, "the first of 2 probes": 1} {
+	for note, times := range map[string]int{"given up after 2 to 5 s, when": 1, "more than 4 to 7 ms late": 1, "no file descriptor": 1,
+		" [1]": 5, " [2]": 5, "[2] [3]": 2, "in words": 0} {
 		if got := strings.Count(words, note); got != times {
 			t.Errorf("%q is there %d times, want %d:\n%s", note, got, times, words)
 		}

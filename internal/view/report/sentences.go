@@ -95,7 +95,7 @@ func SearchSentences(s *capacity.Search) Sentences {
 		Reasons: []string{format.PlainLine(s.Reason)}, Warnings: searchWarnings(s),
 		Machine: Machine(s.Host)}
 	told := probeNotes(s.Probes)
-	for i := range told.texts {
+	for i, text := range told.texts {
 		var probes []string
 		for k, notes := range told.of {
 			if slices.Contains(notes, i+1) {
@@ -103,7 +103,7 @@ func SearchSentences(s *capacity.Search) Sentences {
 			}
 		}
 		name := "probe " + strings.Join(probes, ", ")
-		all.Facts = append(all.Facts, document.Row{Name: name, Text: told.textOf(i)})
+		all.Facts = append(all.Facts, document.Row{Name: name, Text: text})
 	}
 	all.Methods = method.Search
 	words := []string{"dyno", "find"}

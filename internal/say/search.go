@@ -1,0 +1,161 @@
+package say
+
+import (
+	"strconv"
+
+	"dyno/internal/digits"
+	"dyno/internal/fact"
+)
+
+// Because is a fact with those that say why it is so.
+func Because(all []fact.Fact) string {
+	text := ""
+	for i, f := range all {
+		switch e, _ := all[0].Args.(fact.SearchEnded); {
+		case i == 1 && isExplained(e.How):
+			text += ": "
+		case i > 0:
+			text += "; "
+		}
+		text += Sentence(f)
+	}
+	return text
+}
+
+// isExplained reports whether what follows an ending is its cause alone.
+func isExplained(how fact.Ending) bool {
+	switch how {
+	case fact.EndLimited, fact.EndNeverFree, fact.EndUnreachable, fact.EndLost:
+		return true
+	}
+	return false
+}
+
+// searchPhrase is the sentence for a search, a probe or a point; empty of another kind.
+func searchPhrase(args fact.Args) phrase {
+	switch a := args.(type) {
+	case fact.SearchEnded:
+		return endingPhrase(a)
+	case fact.GivenUp:
+		return phrased("given up after %v, when more than a second of arrivals waited: %v",
+			seconds(a.AfterS, 0), Shortage(a.Shortage))
+	case fact.LatencyGrowing:
+		return phrased("latency grew from second to second until the end: it may go on to, as above " +
+			"the server's limit it does")
+	case fact.TooFewToBound:
+		return phrased("%v are too few to bound %v", plural(a.Requests, "request"), a.Objective)
+	case fact.NothingAnswered:
+		return unansweredPhrase(a)
+	case fact.AnsweredLate:
+		return phrased("nothing was completed within %v; %v came later", micros(a.WindowS*1e6),
+			plural(a.Later, "answer"))
+	case fact.OnlyErrors:
+		p := phrased("every answer was an error")
+		for i, e := range a.Of {
+			between := ", "
+			if i == 0 {
+				between = ": "
+			}
+			p = phrased("%v%v%v (%v)", p, between, errorName(e), counts(e.Count))
+		}
+		return p
+	case fact.MostErrors:
+		return phrased("%v of %v requests failed: %v", counts(a.Count), counts(a.Of),
+			errorName(a.ErrorCount))
+	case fact.LoadStopped:
+		if a.Gone {
+			return phrased("the server was gone: %v", a.Why)
+		}
+		return phrased("%v", a.Why)
+	case fact.NoLaw:
+		return phrased("a law has three parameters: it takes %v levels or more that count", a.Needs)
+	case fact.AnswersMissing:
+		return missingPhrase(a)
+	case fact.StreamsUnended:
+		return phrased("%v had begun and did not end: %v were cut, %v stalled",
+			plural(a.Cut+a.Stalled, "stream"), counts(a.Cut), counts(a.Stalled))
+	case fact.LoadNotApplied:
+		return phrased("the server went away, and %v of the load was not applied",
+			significant(a.Percent, 3))
+	}
+	return phrase{}
+}
+
+// errorName is what an answer was that was an error.
+func errorName(e fact.ErrorCount) string {
+	if e.Check {
+		return "check " + e.What
+	}
+	return e.What
+}
+
+// endingPhrase says how a search ended.
+func endingPhrase(a fact.SearchEnded) phrase {
+	low, high, was := rate(a.Low), rate(a.High), "is the limit"
+	if a.HeldUp {
+		was = "was held up"
+	}
+	switch a.How {
+	case fact.EndFound:
+		return phrased("met at %v, and not at %v", low, high)
+	case fact.EndLimited:
+		return phrased("at %v the generator %v, so that the server's limit is not known", high, was)
+	case fact.EndNeverFree:
+		return phrased("the generator %v at every rate, so that nothing is known of the server", was)
+	case fact.EndNoMore:
+		return phrased("%v is met, and dyno offers no more", low)
+	case fact.EndMissed:
+		return phrased("the objectives are missed at %v and above", high)
+	case fact.EndMissedOpen:
+		return phrased("the objectives are missed at %v, the lowest rate tried; it was not decided "+
+			"whether a higher one meets them", high)
+	case fact.EndUndecided:
+		return phrased("it was not decided whether the objectives are met, down to %v", high)
+	case fact.EndUnconfirmed:
+		return phrased("no longer run met the objectives again, down to %v", high)
+	case fact.EndUnreachable:
+		return phrased("nothing could be reached")
+	case fact.EndLost:
+		return phrased("at %v the server could not be reached any more", high)
+	}
+	return phrased("interrupted")
+}
+
+// rate is so much a second.
+func rate(perSecond float64) amount {
+	return amount{value: perSecond, text: strconv.FormatFloat(perSecond, 'f', -1, 64), unit: "/s"}
+}
+
+// unansweredPhrase says that nothing was answered, and why.
+func unansweredPhrase(a fact.NothingAnswered) phrase {
+	was := "answered"
+	if a.Wrong {
+		was = "completed"
+	}
+	if a.Why != "" {
+		return phrased("nothing was %v: %v", was, a.Why)
+	}
+	return phrased("nothing was %v within %v, and nothing failed", was, amount{value: a.WithinS,
+		text: digits.Significant(a.WithinS, 3), unit: " s"})
+}
+
+// missingPhrase says how much had no answer.
+func missingPhrase(a fact.AnswersMissing) phrase {
+	if a.Waited > 0 {
+		return phrased("connections or streams waited for %v of the time for answers that did not come",
+			significant(a.Waited, 2))
+	}
+	what, had := "requests", "had no answer"
+	if a.Iterations {
+		what, had = "iterations", "had not ended"
+	}
+	p := phrased("%v of %v %v %v", counts(a.Count), counts(a.Of), what, had)
+	late := amount{value: a.DeadlineUS, text: digits.Significant(a.DeadlineUS/1e6, 2), unit: " s"}
+	switch a.By {
+	case fact.ByTimeout:
+		return phrased("%v in %v", p, late)
+	case fact.WhenGone:
+		return phrased("%v when the server was gone", p)
+	}
+	return phrased("%v %v after the window", p, late)
+}
