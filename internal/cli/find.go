@@ -137,7 +137,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	if len(f.plan.Requests) == 0 {
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
-	wrong = f.setUsersWork(append(wrong, more...))
+	wrong = f.setUsersWork(append(wrong, more...), p.given)
 	faults = append(faults, wrong...)
 	faults = append(faults, f.planMarkFaults()...)
 	plan := f.plan // the largest plan that will be run

@@ -153,7 +153,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	if len(f.plan.Requests) == 0 { // the faults say why, so Check need not
 		f.plan.Requests = []loadplan.Request{{Weight: 1}}
 	}
-	wrong = f.setUsersWork(append(wrong, more...))
+	wrong = f.setUsersWork(append(wrong, more...), p.given)
 	f.setReplay(p.given)
 	faults = append(append(faults, wrong...), f.planFaults()...)
 	faults = append(faults, f.planMarkFaults()...)
@@ -163,7 +163,7 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 
 // setUsersWork gives the plan the scenario that what was read needs, unless there are faults. It
 // returns these, or its own.
-func (f *runFlags) setUsersWork(faults []error) []error {
+func (f *runFlags) setUsersWork(faults []error, given map[string]bool) []error {
 	switch {
 	case len(faults) > 0 || f.filling.names.Unread:
 	case len(f.hurlFiles) > 0:
@@ -174,6 +174,7 @@ func (f *runFlags) setUsersWork(faults []error) []error {
 	if f.plan.Scenario == nil {
 		f.plan.Users = 0 // Check need not know of users without a scenario
 	}
+	f.setStreamDefaults(given)
 	return faults
 }
 
@@ -210,16 +211,6 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	if p.Ramps() && !given["connections"] { // one for each user, as browsers have
 		p.Connections = max((p.UserCount()+p.Depth()-1)/p.Depth(), 1)
 	}
-	if p.Stream.IsSet() {
-		for name, d := range map[string]struct{ field, is *loadplan.Seconds }{
-			"timeout": {&p.Timeout, new(loadplan.StreamTimeout)},
-			"drain":   {&p.Drain, new(loadplan.StreamDrain)},
-			"stall":   {&p.Stream.Stall, new(loadplan.StreamStall)}} {
-			if !given[name] {
-				*d.field = *d.is
-			}
-		}
-	}
 	if p.Requested > 0 && !given["connections"] {
 		p.Connections = int(min(int64(p.Connections), p.Requested))
 	}
@@ -235,6 +226,23 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	if !given["threads"] {
 		p.Threads = max(min(p.Threads, p.Connections), 1)
 		p.FitThreads()
+	}
+}
+
+// setStreamDefaults is setDefaults where answers are streams, as a Hurl file may say.
+func (f *runFlags) setStreamDefaults(given map[string]bool) {
+	p := &f.plan
+	if !p.Stream.IsSet() {
+		return
+	}
+	for name, d := range map[string]struct {
+		field *loadplan.Seconds
+		is    loadplan.Seconds
+	}{"timeout": {&p.Timeout, loadplan.StreamTimeout}, "drain": {&p.Drain, loadplan.StreamDrain},
+		"stall": {&p.Stream.Stall, loadplan.StreamStall}} {
+		if !given[name] {
+			*d.field = d.is
+		}
 	}
 }
 

@@ -93,6 +93,10 @@ func (f *runFlags) setSession() (faults []error) {
 	if m == nil || len(faults) > 0 { // without a base, which was reported
 		return faults
 	}
+	if m.MarksStreams() && f.plan.Stream.IsSet() {
+		return []error{loadplan.Flaw{Setting: "--stream", Problem: "the Hurl file says which answers " +
+			"are streams, by # dyno: stream; leave one of the two out"}}
+	}
 	m.SetPlan(&f.plan)
 	return nil
 }

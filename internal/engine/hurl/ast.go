@@ -35,6 +35,7 @@ type Entry struct {
 	Request
 	Response *Response   // nil: anything
 	Delay    *Delay      // of "# dyno: delay 1s..3s" before the request; nil: not given
+	Stream   *Stream     // of "# dyno: stream openai" before the request; nil: not given
 	Again    *Recurrence // of "# dyno: once" and the like; nil: it runs in each iteration
 }
 

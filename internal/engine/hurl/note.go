@@ -13,6 +13,7 @@ import (
 //	# dyno: delay 1s..3s   before a request: a pause, drawn for each user from 1 s to 3 s
 //	# dyno: delay 500ms    a pause that is always the same
 //	# dyno: weight 3       before the first request: how often the file is run, beside others
+//	# dyno: stream openai  the request is answered by a stream of events of that format
 //	# dyno: once           the request is sent once per user
 //	# dyno: every 50m      it is sent again once its last success is so long ago
 //	# dyno: again on 401   it is sent again if a later request is answered so
@@ -25,6 +26,12 @@ type note struct {
 type Delay struct {
 	Pos       Pos
 	Low, High time.Duration
+}
+
+// A Stream says that the answer to an entry is a stream of events.
+type Stream struct {
+	Pos    Pos
+	Format string
 }
 
 // A Recurrence says when an entry runs again, in a user's later iterations or in this one.
@@ -87,7 +94,8 @@ func (p *parser) applyNote(f *File, e *Entry, n note) (problem string) {
 	word, rest, _ := strings.Cut(n.text, " ")
 	rest = strings.TrimSpace(rest)
 	switch {
-	case word == "delay" && e.Delay != nil, word == "weight" && f.Weight != 0:
+	case word == "delay" && e.Delay != nil, word == "weight" && f.Weight != 0,
+		word == "stream" && e.Stream != nil:
 		return word + " is there twice"
 	case word == "delay":
 		if e.Delay, problem = parseDelay(rest); e.Delay != nil {
@@ -99,14 +107,17 @@ func (p *parser) applyNote(f *File, e *Entry, n note) (problem string) {
 	case word == "weight":
 		f.Weight, problem = parseWeight(rest)
 		return problem
+	case word == "stream":
+		e.Stream = &Stream{Pos: p.pos(n.at), Format: rest}
+		return ""
 	case word == "once" || word == "every" || word == "again":
 		if e.Again == nil {
 			e.Again = &Recurrence{Pos: p.pos(n.at)}
 		}
 		return e.Again.add(word, rest)
 	}
-	return fmt.Sprintf("%.40q is unknown: write # dyno: delay 1s..3s, weight 3, once, every 50m, or "+
-		"again on 401", n.text)
+	return fmt.Sprintf("%.40q is unknown: write # dyno: delay 1s..3s, weight 3, stream sse, once, "+
+		"every 50m, or again on 401", n.text)
 }
 
 // refuseNotes refuses the notes that are before no request.

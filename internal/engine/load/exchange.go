@@ -38,7 +38,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a flow.Arrival) {
 		c.responses.Whole.Begin(tag)
 	}
 	if x.eventful = false; c.stream != nil {
-		c.stream.Begin(tag, a.Due, w.sentFirst(a), a.Counted)
+		w.beginStream(c, tag, a)
 	}
 	c.out = c.codec.Encode(c.out, m, tag)
 	c.live++

@@ -39,12 +39,17 @@ func (w *worker) messageOf(x *exchange) int {
 	return w.users.all[x.Request].step.Message.Request
 }
 
-// sentFirst is when a request that is sent now was sent first: it may follow a redirect.
-func (w *worker) sentFirst(a flow.Arrival) int64 {
-	if a.Past&flow.IsHop != 0 {
-		return w.users.all[a.Request].first
+// beginStream begins the answer to a request that is sent now. It was sent first when the redirects
+// began that led here.
+func (w *worker) beginStream(c *conn, tag uint32, a flow.Arrival) {
+	sent, plain := w.now, false
+	if w.users != nil {
+		u := &w.users.all[a.Request]
+		if plain = u.step.Plain; a.Past&flow.IsHop != 0 {
+			sent = u.first
+		}
 	}
-	return w.now
+	c.stream.Begin(tag, a.Due, sent, a.Counted, plain)
 }
 
 // leaveStreams completes the answers whose users leave now. Where the protocol cannot cancel one of

@@ -466,3 +466,36 @@ func TestRain(t *testing.T) {
 		}
 	}
 }
+
+// Of a session only some steps stream: a login's answer is no stream, it needs none of their limits,
+// and one that has no answer waits for no first event.
+func TestStepsThatStream(t *testing.T) {
+	does := &script{steps: []scenario.Step{{Plain: true}, {}, {Plain: true}}}
+	p := scenarioPlan(does, 3, func(p *loadplan.Plan) {
+		p.Stream.Format, p.Goodput = stream.OpenAI, "gap.max<21ms,first_event<11ms,latency<1s"
+		p.Timeout, p.Requested, p.Duration = loadplan.Seconds(5*time.Second), 4, 0
+	})
+	n := 0
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+		switch stepOf(b) {
+		case 0:
+			p.Reply(ms, answer(200, "Content-Encoding: gzip"))
+		case 1:
+			event := chunk("data: {\"choices\":[{\"text\":\"a\"}]}\n\n")
+			p.Reply(10*ms, []byte(eventHead+event))
+			p.Reply(30*ms, []byte(event+chunk("data: [DONE]\n\n")+"0\r\n\r\n"))
+		case 2:
+			if n++; n < 4 {
+				p.Reply(ms, hello)
+			}
+		}
+	}})
+	got := r.Total.Stream
+	if r.Total.Completed != 11 || r.Total.Failed != 1 || got.Events.Count != 4 || got.Eventful != 4 || got.Cut != 0 || r.Total.Good != 11 ||
+		all(got.First, 4, 10*ms) != nil || all(got.Gap, 4, 20*ms) != nil || len(r.Rain) != 4 {
+		t.Errorf("%d completed, %d good, %+v, %+v", r.Total.Completed, r.Total.Good, got.StreamCounts, r.Failures)
+	}
+	if w := r.Unanswered; len(w) != 1 || w[0].Requests != 1 || w[0].Eventful != 1 {
+		t.Errorf("%+v", w)
+	}
+}

@@ -19,6 +19,8 @@ type Stream struct {
 	// Take is when a user leaves a stream: behind so many counted events, as 100, or so long behind
 	// the first, as 30s; "": at its end.
 	Take string `json:"take,omitempty"`
+	// Steps are those whose answers are streams; none: all. The scenario says so.
+	Steps []string `json:"steps,omitempty"`
 }
 
 // mostTaken is how many events Take has at most.
@@ -87,6 +89,9 @@ func (p *Plan) checkStream(flaw func(bool, string, string, ...any)) {
 	flaw(p.Probe > 0, "Probe", "its answers would be streams too; leave one of the two out")
 	for i := range p.Requests {
 		r := &p.Requests[i]
+		if len(s.Steps) > 0 && !slices.Contains(s.Steps, r.Name) {
+			continue
+		}
 		flaw(r.Method == "HEAD", "Format", "the answer to HEAD has no body")
 		asks := slices.ContainsFunc(r.Header, func(f proto.Field) bool {
 			return strings.EqualFold(f.Name, "Accept-Encoding") &&

@@ -83,6 +83,7 @@ type Step struct {
 
 	AnyStatus bool // no status is an error in itself
 	KeepGoing bool // an error does not end the iteration: Next is called
+	Plain     bool // its answer is no stream of events, if others are
 	// Hop, of a response that was a redirect: this step follows it. Both are one request, which is
 	// due when the first was, has the timeout of the first, and of which the last answer alone is
 	// counted.

@@ -18,6 +18,9 @@ const BaseVariable = "base"
 func (m *Maker) SetPlan(p *loadplan.Plan) {
 	p.Scenario, p.Steps, p.Checks = m, m.Steps, m.Checks
 	p.Requests, p.Hurl = nil, nil
+	if m.stream != "" {
+		p.Stream.Format, p.Stream.Steps = m.stream, m.streamed
+	}
 	for i, r := range m.Requests {
 		p.Requests = append(p.Requests, loadplan.Request{Request: r, Name: m.Steps[m.stepOf[i]],
 			Weight: 1, Template: m.Written[i]})

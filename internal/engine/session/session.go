@@ -107,6 +107,9 @@ type Maker struct {
 
 	stepOf []int // of each of the Requests
 
+	stream   string   // the format of the entries whose answers are streams; "": there is none
+	streamed []string // their Steps
+
 	programs []program
 	memories int      // of a user
 	order    []uint32 // of the programs
@@ -145,6 +148,7 @@ type entry struct {
 	redirect *redirection // nil: redirects are not followed
 
 	recurrence
+	stream     bool
 	compressed bool
 	pathAsIs   bool
 	anyStatus  bool
@@ -296,6 +300,7 @@ func (s *scope) compileEntry(h *hurl.Entry) {
 	s.values = max(s.values, len(e.fillers)+2)
 	s.compileResponse(h.Response, &e)
 	s.compileRecurrence(h, &e)
+	s.compileStream(h, &e)
 	s.program.entries = append(s.program.entries, e)
 }
 

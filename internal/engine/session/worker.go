@@ -154,6 +154,7 @@ func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 // step is a step of an entry, without its message.
 func (w *worker) step(e *entry) scenario.Step {
 	return scenario.Step{Route: e.route, AnyStatus: e.anyStatus || w.Observe != nil,
+		Plain:     w.stream != "" && !e.stream,
 		KeepGoing: w.Observe != nil || e.watched}
 }
 

@@ -95,7 +95,8 @@ type one struct {
 	kind        []byte
 	place       uint8
 	counted     bool // it was due in the window
-	ignored     bool // the answer is none, by its status
+	ignored     bool // the answer is none, by its status or because it is plain
+	plain       bool // no stream was asked for
 	left        bool // its user has left it
 }
 
@@ -105,16 +106,18 @@ func (w *Watch) NewConn(inner proto.Sink, want proto.Want) *Conn {
 	return &Conn{watch: w, inner: inner, want: want}
 }
 
-// Begin begins exchange tag, which was due and is sent at these instants.
-func (c *Conn) Begin(tag uint32, due, sent int64, counted bool) {
+// Begin begins exchange tag, which was due and is sent at these instants. The answer to a plain one
+// is no stream.
+func (c *Conn) Begin(tag uint32, due, sent int64, counted, plain bool) {
 	for len(c.of) <= int(tag) { // grows to the codec's room, once
 		c.of = append(c.of, one{})
 	}
 	s := &c.of[tag]
 	s.State.Begin()
-	s.due, s.sent, s.counted, s.ignored, s.left = due, sent, counted, false, false
+	s.due, s.sent, s.counted, s.left = due, sent, counted, false
+	s.plain, s.ignored = plain, plain
 	s.first, s.last, s.longest, s.got, s.events, s.kind = 0, 0, 0, 0, 0, s.kind[:0]
-	if counted {
+	if counted && !plain {
 		s.number, s.place = c.watch.rain.begin(due)
 	}
 }
@@ -217,8 +220,11 @@ func (w *Watch) recordGap(ns int64) {
 // Ignore says that the answer to exchange tag is no stream: an error, or a redirect.
 func (c *Conn) Ignore(tag uint32) { c.of[tag].ignored = true }
 
-// HasEvents reports whether the stream of exchange tag has had a counted event.
-func (c *Conn) HasEvents(tag uint32) bool { return c != nil && c.of[tag].first != 0 }
+// HasEvents reports whether exchange tag waits for no first event: its stream has had one, or it is
+// plain.
+func (c *Conn) HasEvents(tag uint32) bool { return c != nil && c.of[tag].hasEvents() }
+
+func (s *one) hasEvents() bool { return s.first != 0 || s.plain }
 
 // End ends the stream of exchange tag, whose answer is complete and of the right status, if right.
 // It returns why it is an error, a *stream.Broken; nil: it is none.
@@ -247,6 +253,9 @@ func (c *Conn) End(tag uint32, right bool) error {
 // AddTimes adds what the stream of exchange tag took to the times of its request.
 func (c *Conn) AddTimes(tag uint32, t *goodput.Times) {
 	s := &c.of[tag]
+	if s.plain {
+		return // limits of streams are not its
+	}
 	t[goodput.FirstEvent], t[goodput.GapMax], t[goodput.TokenTime] = -1, s.longest, s.tokenTime()
 	if s.first != 0 {
 		t[goodput.FirstEvent] = s.first - s.due
@@ -291,6 +300,9 @@ func (c *Conn) LookAt(tag uint32, now int64) int64 {
 
 func (c *Conn) lookAt(tag uint32, now int64) int64 {
 	s, w := &c.of[tag], c.watch
+	if s.plain {
+		return flow.NotYet
+	}
 	if s.first == 0 {
 		return after(now, min(w.stall, w.reads))
 	}
@@ -331,16 +343,15 @@ func (c *Conn) IsSilent(tag uint32) bool {
 	return s.first != 0 && *c.watch.now-s.last >= c.watch.stall
 }
 
-// Lose ends a stream that failed in a phase, or that the run's end cut: "". It reports whether it
-// has had a counted event.
+// Lose ends a stream that failed in a phase, or that the run's end cut: "". It reports HasEvents.
 func (c *Conn) Lose(tag uint32, phase loadresult.Phase) (eventful bool) {
 	if c == nil {
 		return false
 	}
 	s, to := &c.of[tag], c.watch.Counters
 	silent := *c.watch.now - s.last
-	switch eventful = s.first != 0; {
-	case !s.counted || !eventful:
+	switch eventful = s.hasEvents(); {
+	case !s.counted || s.first == 0:
 	case phase == loadresult.Stream: // it stalled, and the silence is a gap
 		to.Stalled++
 		c.watch.recordGap(silent)
