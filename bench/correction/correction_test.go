@@ -9,16 +9,16 @@ import (
 // few is how many experiments a cell has here, and most how many of them may be wrong: 5 %, and
 // three standard errors. The seed is fixed, so the counts never vary.
 const (
-	few  = 200
-	most = 19
+	few  = 100
+	most = 11
 )
 
 // unsymmetric has the scenes whose noise is not symmetric, which the correction assumes: of how
-// many experiments of 200 something wrong is said, and in how many an interval misses, with six
+// many experiments of 100 something wrong is said, and in how many an interval misses, with six
 // rounds and with seven.
 var unsymmetric = map[string][2][2]int{
-	"skewed, variants 1, 2 and 4 times as noisy": {{16, 12}, {36, 28}},
-	"skewed, the baseline 4 times as noisy":      {{15, 9}, {33, 31}},
+	"skewed, variants 1, 2 and 4 times as noisy": {{8, 7}, {17, 12}},
+	"skewed, the baseline 4 times as noisy":      {{6, 3}, {14, 14}},
 }
 
 // A small version of the tables: the errors stay within what the level allows, and those of the

@@ -102,7 +102,7 @@ func judgeAnswers(t *testing.T, a evilAnswer) (peak int64, said string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "run", "-c", "50", "-t", "2", "-d", "500ms", "--variable", "base="+s.URL, file)
+	cmd := exec.CommandContext(ctx, binary, "run", "-c", "50", "-t", "2", "-n", "50", "-d", "500ms", "--variable", "base="+s.URL, file)
 	cmd.Env = append(os.Environ(), "DYNO_HOME="+t.TempDir())
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
