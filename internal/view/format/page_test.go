@@ -13,33 +13,19 @@ func TestFormatsOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows []struct {
-		As     string
-		Value  float64
-		Values []float64 // where it takes several
-		Text   string
+		As    string
+		Value float64
+		Text  string
 	}
 	if err := json.Unmarshal(b, &rows); err != nil {
 		t.Fatal(err)
 	}
 	shown := map[string]func(float64) string{"count": func(f float64) string { return Count(int64(f)) },
-		"digits3": Digits3, "rate": Exact3, "duration": Micros, "bytes": Size, "percent": Percent}
-	for name, f := range map[string]func(float64) string{"ratioAlone": RatioAlone,
-		"byPercent": ByPercent, "finePercent": FinePercent, "bothWays": BothWays,
-		"fourDigits": func(f float64) string { return SignificantDigits(f, 4) }} {
-		shown[name] = f
-	}
-	several := map[string]func([]float64) string{
-		"plusMinus": func(v []float64) string { return PlusMinus(v[0], v[1]) },
-		"ratioIn":   func(v []float64) string { return RatioIn(v[0], v[1], v[2]) }}
+		"digits3": Digits3, "rate": Exact3, "duration": Micros, "bytes": Size, "percent": Percent,
+		"finePercent": FinePercent, "fourDigits": func(f float64) string { return SignificantDigits(f, 4) }}
 	for _, r := range rows {
-		got := ""
-		if f := several[r.As]; f != nil {
-			got = f(r.Values)
-		} else {
-			got = shown[r.As](r.Value)
-		}
-		if got != r.Text {
-			t.Errorf("%s(%v %v) is %q, want %q", r.As, r.Value, r.Values, got, r.Text)
+		if got := shown[r.As](r.Value); got != r.Text {
+			t.Errorf("%s(%v) is %q, want %q", r.As, r.Value, got, r.Text)
 		}
 	}
 	if len(rows) < 20 {

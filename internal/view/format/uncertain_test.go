@@ -28,6 +28,9 @@ func TestUncertain(t *testing.T) {
 		{FinePercent(0.999988), "99.9988 %"}, {FinePercent(0.999999999), "99.9999999 %"}, {FinePercent(1), "100 %"}, {FinePercent(0), "0 %"},
 		{ByPercent(123), "+123 %"}, {ByPercent(0.5), "+0.5 %"},
 		{Digits3(1e19), "10,000,000,000,000,000,000"},
+		{BothWays(0.48555494), "−33 to +49 %"}, {BothWays(0.123), "−11 to +12 %"},
+		{BothWays(3.54), "−78 to +354 %"}, {BothWays(0.004), "±0.4 %"},
+		{BothWays(12), "a factor of more than ten"}, {BothWays(0), "0 %"},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s, want %s", test.got, test.want)

@@ -37,6 +37,7 @@ type Experiment struct {
 	Panels      panels                    `json:"panels"`
 	Flames      []flame                   `json:"flames,omitempty"`
 	Conditions  conditions                `json:"conditions"`
+	Texts       texts                     `json:"texts"`
 }
 
 // A Measure is what a trial has a figure of.
@@ -119,6 +120,7 @@ func readExperiment(dir string) (*Experiment, error) {
 		return nil, err
 	}
 	p.HalfNormals, p.Flames = judge.HalfNormals(r), flamesOf(dir, r)
+	p.writeNumbers()
 	return p, nil
 }
 

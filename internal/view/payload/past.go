@@ -44,20 +44,29 @@ type pastLine struct {
 
 // A Turn is a change point as a plot has it.
 type Turn struct {
-	At      int     `json:"at"` // of the runs, the first after it
-	Verdict string  `json:"verdict"`
-	Ratio   float64 `json:"ratio"`
-	Low     float64 `json:"low"` // of its 95 % interval
-	High    float64 `json:"high"`
-	Words   string  `json:"words"`
+	At      int      `json:"at"` // of the runs, the first after it
+	Verdict string   `json:"verdict"`
+	Ratio   float64  `json:"ratio"`
+	Low     float64  `json:"low"` // of its 95 % interval
+	High    float64  `json:"high"`
+	Words   string   `json:"words"`
+	Texts   turnText `json:"texts"`
+}
+
+// A turnText is how a page writes the numbers of a Turn.
+type turnText struct {
+	Ratio string `json:"ratio"`
+	Low   string `json:"low"`
+	High  string `json:"high"`
 }
 
 // TurnsOf are the changes of a series.
 func TurnsOf(s store.Series) []Turn {
 	var all []Turn
 	for _, c := range s.Changes {
+		text := func(f float64) string { return format.RatioIn(f, c.Low, c.High) }
 		all = append(all, Turn{s.RunsBefore(c), c.Verdict, c.Ratio, c.Low, c.High,
-			historytext.ChangeWords(c)})
+			historytext.ChangeWords(c), turnText{text(c.Ratio), text(c.Low), text(c.High)}})
 	}
 	return all
 }

@@ -12,6 +12,7 @@
 //	past.go         the history of a configuration
 //	run.go          a run
 //	spectra.go      percentile curves of an experiment, with bands
+//	texts.go        numbers as an experiment's page writes them
 //	trials.go       each trial: start, warm-up, seconds
 package payload
 

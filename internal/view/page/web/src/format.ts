@@ -1,5 +1,6 @@
-// Numbers as package format writes them: test/format.test.ts and internal/view/format/page_test.go hold both to
-// one table, internal/view/page/testdata/formats.json.
+// Numbers of live pages, cursors and long tables, as package format writes them: test/format.test.ts and
+// internal/view/format/page_test.go hold both to one table, internal/view/page/testdata/formats.json. Those whose digits
+// another number decides, such as ratios with an interval, Go writes alone (see told in table.ts).
 
 /** count is a whole number with thousands separated: 200,000. */
 export function count(n: number): string {
@@ -76,63 +77,14 @@ export function percent(f: number): string {
 /** fourDigits is a number that may be far below 1, to four significant digits: 0.002183. */
 export const fourDigits = (x: number): string => significant(x, 4);
 
-// What follows is that of internal/view/format/uncertain.go: figures with no digit that their interval does not carry.
-
-const mostDecimals = 6;
-
 /** exponent is the power of ten in f, which is not 0: 2 of 123. */
 const exponent = (f: number): number => Number(f.toExponential(16).split("e")[1]) || 0;
-
-/** decimalsFor is how many decimals a figure has of which half of the interval is so wide: that half gets two digits. */
-function decimalsFor(half: number): number {
-  const rounded = Number(half.toExponential(1));
-  return rounded > 0 ? Math.min(1 - exponent(rounded), mostDecimals) : mostDecimals;
-}
 
 /** separated is a decimal number with its thousands separated. */
 function separated(s: string): string {
   const [whole, rest] = s.split(".");
   return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest === undefined ? "" : "." + rest);
 }
-
-/** rounded is f with so many decimals, thousands separated. With -2 it is in hundreds. */
-function rounded(f: number, decimals: number): string {
-  if (decimals >= 0) return separated(fixed(f, decimals).replace(/^-(?=[0.]+$)/, ""));
-  const scale = 10 ** -decimals;
-  return count(Number(fixed(f / scale, 0)) * scale);
-}
-
-/** visible are d decimals, or so many that one digit of f is not 0. */
-const visible = (f: number, d: number): number => (f === 0 ? d : Math.min(Math.max(d, -exponent(f)), mostDecimals));
-
-/** plusMinus is a figure and half of the width of its interval: no digit beyond the second of that, except its own first. */
-export function plusMinus(f: number, half: number): string {
-  if (!(half > 0) || !Number.isFinite(half)) return digits3(f);
-  const d = Math.min(decimalsFor(half), decimals3(f));
-  return `${rounded(f, visible(f, d))} ± ${rounded(half, visible(half, d))}`;
-}
-
-const decimals3 = (f: number): number => (f === 0 ? 2 : Math.min(Math.max(2 - exponent(f), 0), mostDecimals));
-
-/** ratioIn is a ratio, or an end of its interval, with the decimals that the interval allows, but two digits at least. */
-export function ratioIn(f: number, low: number, high: number): string {
-  if (!Number.isFinite(f)) return "–";
-  const half = (high - low) / 2;
-  let d = half > 0 && Number.isFinite(half) ? Math.min(decimalsFor(half), 3) : 3;
-  if (f !== 0) d = Math.max(d, 1 - exponent(f));
-  return rounded(f, Math.min(d, mostDecimals));
-}
-
-/** ratioAlone is a ratio whose interval is not known: three digits. */
-export function ratioAlone(f: number): string {
-  return Number.isFinite(f) ? rounded(f, f === 0 ? 3 : Math.min(2 - exponent(f), mostDecimals)) : "–";
-}
-
-/** holdsAt95 reports whether an interval holds with 95 %: there were trials enough. */
-export const holdsAt95 = (level: number): boolean => level >= 0.95 - 1e-9;
-
-/** factorIn writes a ratio and the ends of its interval, as package format does. */
-export const factorIn = (low: number, high: number, level = 0.95) => (x: number): string => (holdsAt95(level) ? ratioIn(x, low, high) : ratioAlone(x));
 
 /** significant is f to n digits, without zeros at the end and without an exponent; whole numbers have all digits. */
 export function significant(f: number, n: number): string {
@@ -143,26 +95,12 @@ export function significant(f: number, n: number): string {
 }
 
 /** percentage is a share to n digits of a percentage. One of ten and more is said to be so. */
-export function percentage(share: number, n: number): string {
+function percentage(share: number, n: number): string {
   const a = Math.abs(share);
   if (Number.isNaN(share)) return "–";
   if (a >= 10) return "more than ten times";
   if (a > 0 && a < 1e-7) return "below 0.00001 %";
   return significant(100 * share, n) + " %";
-}
-
-/** bothWays is a difference that is a share upwards, and the same factor downwards: "−33 to +49 %" of 0.49. */
-export function bothWays(share: number): string {
-  const [up, down] = [percentage(share, 2), percentage(share / (1 + share), 2)];
-  if (!(share >= 1e-7)) return up;
-  if (share >= 10) return "a factor of more than ten";
-  return up === down ? "±" + up : "−" + down.replace(/ %$/, "") + " to +" + up;
-}
-
-/** byPercent is a difference of so many percent, with its sign. */
-export function byPercent(f: number): string {
-  const s = percentage(f / 100, 2);
-  return f > 0 && f / 100 < 10 && f / 100 >= 1e-7 ? "+" + s : s;
 }
 
 /** finePercent is a share as a percentage that is held against a limit, or against 100 %. It has four digits; near 100 % it

@@ -22,6 +22,15 @@ export function cell(key: string, value: number | null | undefined, show: (v: nu
   return typeof value === "number" ? { text: show(value), key, value } : { text: "n/a", key, value: null };
 }
 
+let texts: Record<string, string> = {};
+
+/** setTexts sets how Go writes numbers whose digits another number decides, by their paths in the JSON. */
+export const setTexts = (all: Record<string, string>): void => void (texts = all);
+
+/** told shows a number of the JSON, at the path key, as Go writes it; "–" where that has no text for it. */
+export const told = (key: string, value: number | null | undefined): Cell =>
+  typeof value === "number" && texts[key] === undefined ? { text: "–" } : cell(key, value, () => texts[key]);
+
 /** sentenceCell is a cell with a sentence, which a narrow window does not squeeze. */
 export const sentenceCell = (text: string): Cell => ({ text, node: h("div", { class: "why" }, text) });
 
@@ -29,9 +38,10 @@ export const sentenceCell = (text: string): Cell => ({ text, node: h("div", { cl
 export const timeCell = (iso: string): Cell => ({ text: format.time(iso), node: h("span", { class: "nowrap" }, format.time(iso)) });
 
 /** number is an element with a number of the JSON in running text. */
-export function number(key: string, value: number | null | undefined, show: (v: number) => string): HTMLElement {
-  return h("span", cellAttributes(cell(key, value, show)), cell(key, value, show).text);
-}
+export const number = (key: string, value: number | null | undefined, show: (v: number) => string): HTMLElement => running(cell(key, value, show));
+
+/** running is a cell in running text. */
+export const running = (c: Cell): HTMLElement => h("span", cellAttributes(c), c.text);
 
 const isCell = (c: Cell | string | undefined): c is Cell => typeof c === "object";
 

@@ -22,12 +22,6 @@ export interface Arm {
   unfit?: string;
 }
 
-/** Bound is what is known of a ratio of which a value is only known to be higher; absent: all. */
-export type Bound = "at least" | "at most" | "none";
-
-/** bounded is a ratio, as "8.1", with what is known of it. */
-export const bounded = (bound: Bound | undefined, ratio: string): string => (bound === "none" ? "n/a" : bound ? `${bound} ${ratio}` : ratio);
-
 export interface Comparison {
   metric: string;
   level: string;
@@ -38,7 +32,6 @@ export interface Comparison {
   high: number;
   verdict: string;
   trials: number;
-  bound?: Bound;
   confidence: number;
   p: number;
   q: number;
@@ -96,7 +89,6 @@ export interface ShiftPoint {
   ratio: Interval;
   band: Interval;
   trials: number;
-  bound?: Bound;
 }
 
 export interface Beside {
@@ -288,6 +280,7 @@ export interface Payload {
   panels: { trials: Panel[] | null; left_out?: number };
   flames?: Flame[];
   figures: Figures;
+  texts: Record<string, string>; // of numbers, by their paths
   conditions: {
     same: { key: string; value: string }[] | null;
     differs: { key: string; values: string[]; of: number[] }[] | null;

@@ -2,11 +2,10 @@
 
 import type { Answer, Finding, Group } from "../answer";
 import { h } from "../dom";
-import { factorIn, holdsAt95 } from "../format";
-import { Cell, cell, Table } from "../table";
+import { Cell, Table, told } from "../table";
 import { View } from "../view";
 import { viewFigure } from "../viewfigure";
-import { bounded, Payload } from "./data";
+import { Payload } from "./data";
 
 /** decide is the forest plot of the answer, with a choice of measures; what there is to say where nothing was compared. */
 export function decide(p: Payload, views: View[]): HTMLElement[] {
@@ -29,9 +28,7 @@ function decideTable(p: Payload, a: Answer, g: Group): Table {
   const verdicts = p.record.verdicts ?? [];
   const rows = (g.findings ?? []).map((f): (Cell | string)[] => {
     const [c, at] = [verdicts[f.comparison], `record.verdicts.${f.comparison}.`];
-    const factor = factorIn(c.low, c.high, c.confidence);
-    const end = (k: "low" | "high"): Cell => (holdsAt95(c.confidence) ? cell(at + k, c[k], factor) : { text: "–" });
-    return [f.label ?? f.variant, f.value ?? "", saidOf(f), cell(at + "ratio", c.ratio, (v) => bounded(c.bound, factor(v))), end("low"), end("high"), f.verdict, [f.why, f.unreliable].filter((s) => s).join(", ")];
+    return [f.label ?? f.variant, f.value ?? "", saidOf(f), told(at + "ratio", c.ratio), told(at + "low", c.low), told(at + "high", c.high), f.verdict, [f.why, f.unreliable].filter((s) => s).join(", ")];
   });
   for (const f of a.not_loaded ?? []) rows.push([f.variant, "", "", "", "", "", f.verdict, [f.why, f.remedy].filter((s) => s).join("; ")]);
   return { head: ["variant", g.name, `change ${g.change}`, "ratio", "low", "high", "verdict", "because"], rows };

@@ -2,9 +2,9 @@
 
 import { h } from "../dom";
 import { list } from "../layout";
-import { Cell, cell, Table, table } from "../table";
+import { Cell, cell, Table, table, told } from "../table";
 import { Beside, Payload } from "./data";
-import { byPercent, digits3, ratioAlone } from "../format";
+import { digits3 } from "../format";
 
 /** fairness is the table of aspects, those in which answers differ first. */
 export function fairness(p: Payload): (Node | null)[] {
@@ -45,14 +45,9 @@ export function fairness(p: Payload): (Node | null)[] {
 function fairnessCell(c: { value: string; state: string; percent?: number }, at: string): Cell {
   const mark = { violation: "✕ violation: ", allowed: "≈ allowed: ", unknown: "? " }[c.state] ?? "";
   const value = `\u2068${c.value}\u2069`;
-  if (c.percent)
-    return {
-      text: `${mark}${value} (${byPercent(c.percent)})`,
-      key: at + "percent",
-      value: c.percent,
-      words: true,
-    };
-  return { text: mark + value };
+  if (!c.percent) return { text: mark + value };
+  const more = told(at + "percent", c.percent);
+  return { ...more, text: `${mark}${value} (${more.text})`, words: true };
 }
 
 /** published sets figures of others beside ours: only ratios compare. */
@@ -77,8 +72,8 @@ export function publishedTable(all: Beside[]): Table {
       b.unit ? `${b.metric} (${b.unit})` : b.metric,
       b.failed ? { text: "failed: " + b.failed } : cell(`record.published.${i}.value`, b.value, digits3),
       cell(`record.published.${i}.ours`, b.ours, digits3),
-      cell(`record.published.${i}.ratio`, b.ratio, ratioAlone),
-      cell(`record.published.${i}.ours_ratio`, b.ours_ratio, ratioAlone),
+      told(`record.published.${i}.ratio`, b.ratio),
+      told(`record.published.${i}.ours_ratio`, b.ours_ratio),
     ]),
   };
 }

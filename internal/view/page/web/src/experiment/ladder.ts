@@ -1,7 +1,7 @@
 // Measures over levels that differ in nothing but how much they load, in numbers.
 
-import { count, digits3, duration, rate, fourDigits } from "../format";
-import { Cell, cell, Table } from "../table";
+import { count, digits3, duration, rate } from "../format";
+import { Cell, cell, Table, told } from "../table";
 import { Interval, Ladder, Payload, unitOf } from "./data";
 import { levelsShown, isShown } from "./shown";
 
@@ -50,7 +50,7 @@ export function climbTable(p: Payload, k: number): Table {
   );
   const laws = lawsOf(p, l).flatMap((d): (Cell | string)[][] => {
     const j = l.laws!.indexOf(d);
-    const of = (path: string, v: number | undefined, show: (v: number) => string) => cell(`ladders.${k}.laws.${j}.${path}`, v, show);
+    const at = `ladders.${k}.laws.${j}.`;
     const parameters: [string, number | undefined, string][] = [
       ["law.gamma_per_s", d.law.gamma_per_s, "γ (req/s of one)"],
       ["law.sigma", d.law.sigma, "σ (contention)"],
@@ -61,7 +61,7 @@ export function climbTable(p: Payload, k: number): Table {
     ];
     return parameters
       .filter(([, v]) => v !== undefined)
-      .map(([path, v, name]) => [d.arm, "", "law: " + name, of(path, v, fourDigits), "", "", of("trials", d.trials, count)]);
+      .map(([path, v, name]) => [d.arm, "", "law: " + name, told(at + path, v), "", "", cell(at + "trials", d.trials, count)]);
   });
   return { head: ["variant", loads(l), "measure", "median", "low", "high", "trials"], rows: [...rows, ...laws] };
 }

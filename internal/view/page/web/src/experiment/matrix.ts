@@ -3,9 +3,9 @@
 
 import { h } from "../dom";
 import { download } from "../export";
-import { digits3, plusMinus, holdsAt95 } from "../format";
+import { digits3 } from "../format";
 import * as state from "../state";
-import { Cell, cell, csv, table } from "../table";
+import { Cell, csv, table, told } from "../table";
 import { loadOf, Payload, unitOf } from "./data";
 import { pointsFew } from "./panel";
 import { levelsShown, isShown } from "./shown";
@@ -94,8 +94,7 @@ function trialsCell(p: Payload, arm: string, level: string, metric: string): Cel
 function medianCell(p: Payload, i: number): Cell {
   const c = p.record.cells?.[i];
   if (!c) return { text: "n/a", value: null };
-  const half = (c.median.high - c.median.low) / 2;
-  const shown = cell(`record.cells.${i}.median.estimate`, c.median.estimate, (v) => (c.over ? "over " + digits3(v) : holdsAt95(c.median.level) ? plusMinus(v, half) : digits3(v)));
+  const shown = told(`record.cells.${i}.median.estimate`, c.median.estimate);
   const rank = (p.record.ranks ?? []).find((r) => r.level === c.level && r.metric === c.metric);
   const letters = rank?.groups[rank.arms.indexOf(c.arm)];
   if (letters) shown.text += " " + letters;

@@ -6,6 +6,7 @@ import { h } from "../dom";
 import { figureSVG } from "../export";
 import { count, time } from "../format";
 import { page } from "../layout";
+import { setTexts } from "../table";
 import { viewsOf } from "../view";
 import { band } from "./band";
 import { Payload } from "./data";
@@ -25,6 +26,7 @@ import { comings } from "./warmup";
 export function show(p: Payload): void {
   const subtitle = [p.answer.load, `${p.words.scope}; ${time(p.record.started)}, dyno ${p.record.dyno}`].filter((s) => s).join(" · ");
   const views = viewsOf(p.figures);
+  setTexts(p.texts);
   const of = (section: string) => figures(p, views, section);
   const left = p.panels.left_out
     ? h("p", { class: "caption" }, `There was no room for the readings of ${p.panels.left_out} of the last trials.`)

@@ -2,9 +2,9 @@
 // are in no other list of trials, because they count for no comparison.
 
 import { h } from "../dom";
-import { count, digits3, factorIn, time } from "../format";
+import { count, digits3, time } from "../format";
 import { list } from "../layout";
-import { Cell, cell, Table, table } from "../table";
+import { Cell, cell, Table, table, told } from "../table";
 import { Payload, Sensitivity, unitOf } from "./data";
 
 /** sensitivity is none of an experiment that did not ask for it. */
@@ -27,8 +27,7 @@ export function sensitivity(p: Payload): HTMLElement | null {
 
 function settingTable(s: Sensitivity): Table {
   const rows = s.settings!.map((v, i): (Cell | string)[] => {
-    const factor = factorIn(v.ratio.low, v.ratio.high, v.ratio.level);
-    const of = (key: "estimate" | "low" | "high") => cell(`record.sensitivity.settings.${i}.ratio.${key}`, v.ratio[key], factor);
+    const of = (key: "estimate" | "low" | "high") => told(`record.sensitivity.settings.${i}.ratio.${key}`, v.ratio[key]);
     return [v.name, of("estimate"), of("low"), of("high"), cell(`record.sensitivity.settings.${i}.trials`, v.trials, count)];
   });
   return { head: ["setting", `ratio of ${s.metric} to the setting as asked`, "low", "high", "pairs"], rows };

@@ -1,8 +1,8 @@
 // Latency by percentile, and by which factor each differs from the baseline's, in numbers.
 
-import { count, duration, factorIn } from "../format";
-import { Cell, cell } from "../table";
-import { bounded, Payload, ShiftPoint, Spectrum } from "./data";
+import { count, duration } from "../format";
+import { Cell, cell, told } from "../table";
+import { Payload, Spectrum } from "./data";
 import { isShown } from "./shown";
 
 function quantileIndex(p: Payload, s: Spectrum, q: number): number {
@@ -33,25 +33,22 @@ export function spectrumTable(p: Payload, level: string) {
   return { head: ["variant", "of", "percentile", "all trials", "low", "high"], rows };
 }
 
-/** ratioOf is a point's ratio, with the digits that its interval allows. */
-const ratioOf = ({ ratio: r, bound }: ShiftPoint): string => bounded(bound, factorIn(r.low, r.high, r.level)(r.estimate));
-
 /** shiftTable has the ratio of each percentile at a level. */
 export function shiftTable(p: Payload, level: string) {
   const rows: (Cell | string)[][] = [];
   (p.record.shifts ?? []).forEach((s, n) => {
     if (s.level !== level || !isShown(p, s.variant)) return;
     s.points.forEach((d, k) => {
-      const of = (path: string, v: number, i = d.ratio) => cell(`record.shifts.${n}.points.${k}.${path}`, v, factorIn(i.low, i.high, i.level));
+      const of = (path: string, v: number) => told(`record.shifts.${n}.points.${k}.${path}`, v);
       rows.push([
         s.variant,
         s.baseline,
         { text: "p" + Number((100 * d.quantile).toFixed(3)), key: `record.shifts.${n}.points.${k}.quantile`, value: d.quantile },
-        cell(`record.shifts.${n}.points.${k}.ratio.estimate`, d.ratio.estimate, () => ratioOf(d)),
+        of("ratio.estimate", d.ratio.estimate),
         of("ratio.low", d.ratio.low),
         of("ratio.high", d.ratio.high),
-        of("band.low", d.band.low, d.band),
-        of("band.high", d.band.high, d.band),
+        of("band.low", d.band.low),
+        of("band.high", d.band.high),
         cell(`record.shifts.${n}.points.${k}.trials`, d.trials, count),
       ]);
     });

@@ -2,9 +2,9 @@
 // grades of the trials.
 
 import { h } from "../dom";
-import { bothWays, count, duration, factorIn, holdsAt95 } from "../format";
+import { count, duration } from "../format";
 import { banner, list } from "../layout";
-import { Cell, cell, number, table } from "../table";
+import { Cell, cell, number, running, table, told } from "../table";
 import { Payload } from "./data";
 
 /** verdicts is every comparison in words and numbers. */
@@ -72,7 +72,7 @@ function tiles(p: Payload): HTMLElement {
     ...(p.floors ?? []).slice(0, 4).map((f, i) =>
       wide(
         `A/A floor, ${f.metric}`,
-        number(`floors.${i}.share`, f.share, bothWays),
+        running(told(`floors.${i}.share`, f.share)),
       ),
     ),
   );
@@ -83,9 +83,6 @@ function verdictTable(p: Payload): HTMLElement | null {
   if (all.length === 0) return null;
   const rows = all.map((c, i): (Cell | string)[] => {
     const at = `record.verdicts.${i}.`;
-    const enough = holdsAt95(c.confidence);
-    const factor = factorIn(c.low, c.high, c.confidence);
-    const end = (key: "low" | "high"): Cell => (enough ? cell(at + key, c[key], factor) : { text: "–" });
     const marks = [
       p.forest![i].words,
       c.disturbed ? `${c.disturbed} disturbed` : "",
@@ -98,9 +95,9 @@ function verdictTable(p: Payload): HTMLElement | null {
       c.level,
       c.metric,
       c.variant,
-      cell(at + "ratio", c.ratio, factor),
-      end("low"),
-      end("high"),
+      told(at + "ratio", c.ratio),
+      told(at + "low", c.low),
+      told(at + "high", c.high),
       marks,
       cell(at + "trials", c.trials, count),
       cell(at + "p_adjusted", c.p_adjusted, pValue),

@@ -170,7 +170,7 @@ function runTable(all: History, s: Series, k: number): Table {
   const unit = unitOf(all, all.metric);
   const rows = s.runs.map((r, i): (Cell | string)[] => {
     const at = (s.changes ?? []).findIndex((c) => c.at === i);
-    const of = (key: "ratio" | "low" | "high") => (at < 0 ? "" : cell(`series.${k}.changes.${at}.${key}`, s.changes![at][key], format.factorIn(s.changes![at].low, s.changes![at].high)));
+    const of = (key: "ratio" | "low" | "high") => (at < 0 ? "" : cell(`series.${k}.changes.${at}.${key}`, s.changes![at][key], () => s.changes![at].texts[key]));
     return [
       { text: String(i + 1), value: i + 1 }, link(report(r.id), r.id), timeCell(r.started),
       cell(`series.${k}.runs.${i}.value`, r.value, (v) => format.known(r.over, format.amount(unit, v))), r.verdict, r.note ?? "", at < 0 ? "" : s.changes![at].verdict, of("ratio"), of("low"), of("high"),

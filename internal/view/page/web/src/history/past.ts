@@ -2,7 +2,7 @@
 // report, and in the dashboard.
 
 import { h } from "../dom";
-import { count, digits3, factorIn, known, time } from "../format";
+import { count, digits3, known, time } from "../format";
 import * as state from "../state";
 import { Cell, cell, sentenceCell, table, Table, timeCell } from "../table";
 import type { Figures } from "../view";
@@ -17,6 +17,7 @@ export interface Turn {
   low: number;
   high: number;
   words: string;
+  texts: { ratio: string; low: string; high: string }; // the numbers as they are written
 }
 
 export interface PastLine {
@@ -75,7 +76,7 @@ export function linesTable(p: Past, look: Look & { level: string }): Table {
 /** changes is a table of all that were found. */
 function changes(p: Past, look: Look): HTMLElement | null {
   const rows = (p.lines ?? []).flatMap((line, k) => (line.changes ?? []).map((t, j): (Cell | string)[] => {
-    const of = (key: "ratio" | "low" | "high") => cell(`${look.key}.lines.${k}.changes.${j}.${key}`, t[key], factorIn(t.low, t.high));
+    const of = (key: "ratio" | "low" | "high") => cell(`${look.key}.lines.${k}.changes.${j}.${key}`, t[key], () => t.texts[key]);
     return [line.level, line.arm, line.metric, run(p, look, t.at), timeCell(p.runs[t.at].started), of("ratio"), of("low"), of("high"), sentenceCell(t.words)];
   }));
   if (rows.length === 0) return null;

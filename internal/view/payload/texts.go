@@ -1,0 +1,123 @@
+package payload
+
+import (
+	"fmt"
+
+	"dyno/internal/digits"
+	"dyno/internal/lab"
+	"dyno/internal/stats"
+	"dyno/internal/view/format"
+)
+
+// texts are how a page writes numbers, by their paths in its JSON: those whose digits another
+// number decides, such as a ratio's interval.
+type texts map[string]string
+
+// writeNumbers makes the texts of an experiment.
+func (p *Experiment) writeNumbers() {
+	t, r := texts{}, p.Record
+	p.Texts = t
+	for i, c := range r.Verdicts {
+		at := fmt.Sprintf("record.verdicts.%d.", i)
+		own := stats.Interval{Low: c.Low, Estimate: c.Ratio, High: c.High, Level: c.Confidence}
+		t.addRatio(at, "ratio", own, c.Bound)
+		t.addRatio(at+"alone.", "estimate", c.Alone, "")
+		t[at+"floor"] = format.BothWays(c.Floor)
+	}
+	for i, c := range r.Cells {
+		t[fmt.Sprintf("record.cells.%d.median.estimate", i)] = medianText(c)
+	}
+	for i, s := range r.Shifts {
+		for k, q := range s.Points {
+			at := fmt.Sprintf("record.shifts.%d.points.%d.", i, k)
+			t.addRatio(at+"ratio.", "estimate", q.Ratio, q.Bound)
+			t.addRatio(at+"band.", "estimate", q.Band, q.Bound)
+		}
+	}
+	for i, f := range r.Published {
+		at := fmt.Sprintf("record.published.%d.", i)
+		t.addNumber(at+"ratio", f.Ratio, format.RatioAlone)
+		t.addNumber(at+"ours_ratio", f.OursRatio, format.RatioAlone)
+	}
+	if r.Fairness != nil {
+		for i, row := range r.Fairness.Rows {
+			for k, c := range row.Cells {
+				t.addNumber(fmt.Sprintf("record.fairness.rows.%d.cells.%d.percent", i, k), c.Percent,
+					format.ByPercent)
+			}
+		}
+	}
+	if r.Sensitive != nil {
+		for i, s := range r.Sensitive.Settings {
+			t.addRatio(fmt.Sprintf("record.sensitivity.settings.%d.ratio.", i), "estimate", s.Ratio, "")
+		}
+	}
+	for i, f := range p.Floors {
+		t[fmt.Sprintf("floors.%d.share", i)] = format.BothWays(f.Share)
+	}
+	for i, h := range p.HalfNormals {
+		t.addHalfNormal(fmt.Sprintf("half_normals.%d.", i), h)
+	}
+	for i, l := range p.Ladders {
+		for k, w := range l.Laws {
+			t.addLaw(fmt.Sprintf("ladders.%d.laws.%d.", i, k), w)
+		}
+	}
+}
+
+// addRatio adds a ratio, and the ends of its interval if that holds with 95 %: there were trials
+// enough.
+func (t texts) addRatio(at, estimate string, r stats.Interval, bound lab.Bound) {
+	text := format.RatioAlone(r.Estimate)
+	if r.Level >= lab.Confidence-1e-9 {
+		text = format.RatioIn(r.Estimate, r.Low, r.High)
+		t[at+"low"] = format.RatioIn(r.Low, r.Low, r.High)
+		t[at+"high"] = format.RatioIn(r.High, r.Low, r.High)
+	}
+	switch bound {
+	case "":
+	case digits.NoBound:
+		text = digits.None
+	default:
+		text = string(bound) + " " + text
+	}
+	t[at+estimate] = text
+}
+
+func (t texts) addNumber(at string, v *float64, text func(float64) string) {
+	if v != nil {
+		t[at] = text(*v)
+	}
+}
+
+// medianText is a median with half of the width of its interval, if that holds.
+func medianText(c lab.Cell) string {
+	m := c.Median
+	if c.Over || m.Level < lab.Confidence-1e-9 {
+		return format.Known(c.Over, format.Digits3(m.Estimate))
+	}
+	return format.PlusMinus(m.Estimate, (m.High-m.Low)/2)
+}
+
+// addHalfNormal adds the effects of a plot, with the digits that the margin of error allows.
+func (t texts) addHalfNormal(at string, h lab.HalfNormal) {
+	factor := format.RatioAlone
+	if h.Together > 0 {
+		factor = func(f float64) string { return format.RatioIn(f, 1, h.Together) }
+	}
+	for i, e := range h.Effects {
+		t[fmt.Sprintf("%seffects.%d.size", at, i)] = factor(e.Size)
+		t[fmt.Sprintf("%seffects.%d.quantile", at, i)] = format.SignificantDigits(e.Quantile, 4)
+	}
+	t[at+"noise"], t[at+"margin_of_error"] = factor(h.Noise), factor(h.Alone)
+	t[at+"simultaneous_margin_of_error"] = factor(h.Together)
+}
+
+// addLaw adds the parameters of a law, which may be far below 1.
+func (t texts) addLaw(at string, l law) {
+	four := func(f float64) string { return format.SignificantDigits(f, 4) }
+	t[at+"law.gamma_per_s"], t[at+"law.sigma"] = four(l.Law.Gamma), four(l.Law.Sigma)
+	t[at+"law.kappa"], t[at+"r2"] = four(l.Law.Kappa), four(l.R2)
+	t.addNumber(at+"peak_n", l.PeakN, four)
+	t.addNumber(at+"peak_per_s", l.PeakX, four)
+}
