@@ -3,7 +3,6 @@ package payload
 import (
 	"fmt"
 
-	"dyno/internal/digits"
 	"dyno/internal/lab"
 	"dyno/internal/stats"
 	"dyno/internal/view/format"
@@ -76,8 +75,8 @@ func (t texts) addRatio(at, estimate string, r stats.Interval, bound lab.Bound) 
 	}
 	switch bound {
 	case "":
-	case digits.NoBound:
-		text = digits.None
+	case lab.NoBound:
+		text = format.TooFew
 	default:
 		text = string(bound) + " " + text
 	}
