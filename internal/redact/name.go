@@ -22,6 +22,10 @@ var secrets = []string{"accesskey", "apikey", "assertion", "auth", "authkey", "a
 var codes = []string{"access", "activation", "backup", "confirmation", "device", "login",
 	"recovery", "reset", "security", "verification"}
 
+// counted are the words before tokens with which these are a number, as of language models.
+var counted = []string{"audio", "cached", "completion", "generated", "input", "output",
+	"prediction", "prompt", "reasoning"}
+
 // inside are secret wherever they stand in a word, and last where they are its end.
 var (
 	inside = []string{"password", "passwd", "passphrase", "apikey", "sessid", "sessionid", "csrf",
@@ -52,6 +56,9 @@ func Secret(name string) bool {
 	}
 	if n := len(all); n > 1 && all[n-1] == "code" && slices.Contains(codes, all[n-2]) {
 		return true
+	}
+	if n := len(all); n > 1 && all[n-1] == "tokens" && slices.Contains(counted, all[n-2]) {
+		return false
 	}
 	return slices.ContainsFunc(all, func(w string) bool {
 		return slices.Contains(secrets, w) ||

@@ -16,6 +16,7 @@ func TestSecretNames(t *testing.T) {
 		api_key apiKey APIKey APIKEY X-API-Key secret clientSecret SECRET_KEY session sessionid
 		PHPSESSID JSESSIONID sid auth Authorization X-Auth sig signature X-Amz-Signature credential
 		AWS_SECRET_ACCESS_KEY cookie Set-Cookie csrf_token jwt passphrase private_key pw db_pw verification_code
+		tokens user_tokens
 		SAMLResponse client_assertion pincode pin_code jsessionid otp mfa_code code_verifier passkey`) {
 		if !Secret(name) {
 			t.Errorf("%s is no secret", name)
@@ -25,7 +26,8 @@ func TestSecretNames(t *testing.T) {
 		designer signal assign signup tokenizer max_tokens token_type key_name keyspace keyboard hockey
 		passenger bypass compass GOMAXPROCS GOGC PORT HOST user username id page query secretary
 		PASSWORD_FILE sessions_max session_timeout public_key AUTH_MODE - 42 key-prefix key-minimum
-		code country_code zipCode statusCode code_page postcode errorcode key-maximum key-pattern key-stddev key-median token_exp `) {
+		code country_code zipCode statusCode code_page postcode errorcode key-maximum key-pattern key-stddev key-median token_exp
+		completion_tokens promptTokens usage.input_tokens cache_read_input_tokens`) {
 		if Secret(name) {
 			t.Errorf("%s is a secret", name)
 		}

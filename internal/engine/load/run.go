@@ -377,6 +377,9 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		w.totals.Scenario = loadresult.NewScenarioTotals(p.Checks)
 	}
 	w.streams, err = streams.New(p, connections, &w.now, &w.Window)
+	if w.streams != nil && p.Show > 0 {
+		w.streams.Show(&w.samples.Show)
+	}
 	w.prepareCounters()
 	if err == nil && p.Goodput != "" {
 		w.limits, err = goodput.Parse(p.Goodput)

@@ -29,10 +29,11 @@ type place struct {
 	life  uint32
 	addr  *ring.Addr
 	whole *scenario.Response // all of the response; nil: not kept
+	seen  *loadresult.Seen   // its events; nil: likewise
 }
 
 func (w *worker) placeOf(c *conn, tag uint32) place {
-	p := place{conn: c, life: c.Life, addr: &w.addrs[c.Addr]}
+	p := place{conn: c, life: c.Life, addr: &w.addrs[c.Addr], seen: c.stream.Seen(tag)}
 	if c.responses.Whole != nil {
 		p.whole = &c.responses.Whole.Of[tag]
 	}
@@ -102,7 +103,9 @@ func (w *worker) showRequest(x *exchange, m proto.Message, at int64, p place, bo
 	why string) {
 	w.samples.Show--
 	s := w.addSample(failure.Kind{Phase: loadresult.Shown}, why, x, at, p)
-	s.SetRequest(w.plan, m)
+	if s.SetRequest(w.plan, m); p.seen != nil {
+		s.Seen = *p.seen
+	}
 	if x.status != cutShort {
 		s.SetResponse(p.whole, x.status, body)
 	}

@@ -2,12 +2,15 @@ package load
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
+	"dyno/internal/engine/stream"
 )
 
 // The first requests of the window are shown, whatever became of them, and no others; errors of a
@@ -67,5 +70,34 @@ func TestShownAllocateNothing(t *testing.T) {
 				t.Errorf("a response is copied that nobody will see: %q", r.Body)
 			}
 		}
+	}
+}
+
+// A stream is shown event by event, with when each came; of many events the first are.
+func TestShownEvents(t *testing.T) {
+	p := streamPlan(func(p *loadplan.Plan) { p.Show, p.Requested, p.Duration, p.Stream.Format = 2, 4, 0, stream.OpenAI })
+	n := 0
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		if n++; n == 2 {
+			p.Reply(ms, []byte(eventHead+chunk(strings.Repeat("data: {\"choices\":[{\"text\":\"a\"}]}\n\n", 1200)+"data: [DONE]\n\n")+"0\r\n\r\n"))
+			return
+		}
+		p.Reply(2*ms, []byte(eventHead+chunk("data: {\"choices\":[{\"delta\":{\"content\":\"\"}}]}\n\n: ping\n\n")))
+		p.Reply(5*ms, []byte(chunk("data: {\"choices\":[{\"text\":\"a\"}]}\n\ndata: {\"choices\":[{\"text\":\""+strings.Repeat("b", 5000)+"\"}]}\n\n")))
+		p.Reply(7*ms, []byte(chunk("data: [DONE]\n\n")+"0\r\n\r\n"))
+	}})
+	if len(r.Samples) != 2 {
+		t.Fatalf("%d samples", len(r.Samples))
+	}
+	var got []string
+	for _, e := range r.Samples[0].Events {
+		got = append(got, fmt.Sprint(e.After, " ", e.Bytes, " ", e.Counted, " ", string(e.Text)))
+	}
+	want := []string{`2ms 38 false {"choices":[{"delta":{"content":""}}]}`, `5ms 26 true {"choices":[{"text":"a"}]}`, "5ms 5025 true ", "7ms 6 false [DONE]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	if s := r.Samples[1]; len(s.Events) != loadresult.ShownEvents || s.More != 201 {
+		t.Errorf("%d events, and %d more", len(s.Events), s.More)
 	}
 }

@@ -41,10 +41,46 @@ type Sample struct {
 	Status    uint16        // 0: no response arrived
 	Fields    []proto.Field // of its header, with names in lower case
 	Trailers  []proto.Field
-	LeftOut   int    // fields of header and trailer that were not kept: see Plan.SampledShare
 	Body      []byte // SampledBody bytes at most
 	BodyBytes int64  // -1: not all of it arrived
-	BodyKept  int    // bytes of it that Body has, secrets and all
+	Seen
+}
+
+// A Seen is how much of a response was kept, and the events of one that is a stream.
+type Seen struct {
+	LeftOut  int          // fields of header and trailer that were not kept: see Plan.SampledShare
+	BodyKept int          // bytes of the body that Body has, secrets and all
+	Events   []ShownEvent // of phase Shown
+	More     int          // events that were not kept
+}
+
+// A ShownEvent is an event of a stream.
+type ShownEvent struct {
+	After   time.Duration // since its request was sent
+	Bytes   int           // of data
+	Counted bool
+	Text    []byte // its data; empty if it is too long
+}
+
+// Limits of what a Seen keeps of a stream.
+const (
+	ShownEvents = 1000
+	ShownText   = 4 << 10   // bytes of an event
+	ShownTexts  = 256 << 10 // of all
+)
+
+// Add adds an event with that data, as far as there is room.
+func (s *Seen) Add(after time.Duration, data []byte, counted bool, room *int) {
+	if len(s.Events) == ShownEvents {
+		s.More++
+		return
+	}
+	e := ShownEvent{After: after, Bytes: len(data), Counted: counted}
+	if len(data) <= min(*room, ShownText) {
+		e.Text = bytes.Clone(data)
+		*room -= len(data)
+	}
+	s.Events = append(s.Events, e)
 }
 
 // An Added is what says which fields dyno adds to a request.

@@ -8,6 +8,7 @@ func (r *Reader) Read(s *State, b []byte) (n Count) {
 	if r.framing == byArrival {
 		if len(b) > 0 {
 			n.Events, n.Counted = 1, 1
+			r.tell(b, true)
 		}
 		return n
 	}
@@ -90,7 +91,7 @@ func (r *Reader) readLine(s *State, line []byte, n *Count) {
 			s.outgrow()
 			return
 		}
-		r.judge.event(s, bytes.TrimSpace(line), n)
+		r.readEvent(s, bytes.TrimSpace(line), n)
 		return
 	}
 	if !s.begun {
@@ -133,7 +134,22 @@ func (s *State) outgrow() {
 // dispatch ends an event of SSE. One without a line of data is none.
 func (r *Reader) dispatch(s *State, n *Count) {
 	if s.hasData && len(s.data) > 0 {
-		r.judge.event(s, s.data[:len(s.data)-1], n)
+		r.readEvent(s, s.data[:len(s.data)-1], n)
 	}
 	s.data, s.hasData, s.isError = s.data[:0], false, false
+}
+
+// readEvent judges an event.
+func (r *Reader) readEvent(s *State, data []byte, n *Count) {
+	before := n.Counted
+	r.judge.event(s, data, n)
+	if len(data) > 0 {
+		r.tell(data, n.Counted > before)
+	}
+}
+
+func (r *Reader) tell(data []byte, counted bool) {
+	if r.See != nil {
+		r.See(data, counted)
+	}
 }

@@ -93,6 +93,9 @@ type Reader struct {
 	framing framing
 	judge   judge
 	most    int // bytes of an event
+
+	// See is told of each event, and whether it is counted; nil: nobody is.
+	See func(data []byte, counted bool)
 }
 
 // ByArrival reports whether what arrives at once is one event, in however many pieces.

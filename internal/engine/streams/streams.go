@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"time"
 
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/goodput"
@@ -34,7 +35,9 @@ type Watch struct {
 	take     int64 // a user leaves behind so many counted events,
 	reads    int64 // or so many ns behind the first; flow.NotYet: never
 
-	rain rain
+	rain  rain
+	show  *int // requests that are to be shown yet; nil: none ever is
+	shown *one // that is read now
 
 	turn   int64 // when the worker's present turn began
 	unread int64 // since when bytes that are handled now may have lain unread
@@ -73,6 +76,16 @@ func (w *Watch) BeginTurn(idle int64) {
 	w.idle = idle
 }
 
+// Show has the events of requests kept while so many are to be shown.
+func (w *Watch) Show(requests *int) {
+	w.show = requests
+	w.reader.See = func(data []byte, counted bool) {
+		if s := w.shown; s.seen != nil {
+			s.seen.Add(time.Duration(*w.now-s.sent), data, counted, &s.room)
+		}
+	}
+}
+
 // A Conn is the sink of a connection whose answers are streams. A nil one has none.
 type Conn struct {
 	watch *Watch
@@ -93,6 +106,8 @@ type one struct {
 	got         int64 // bytes of the body
 	events      int64 // counted
 	kind        []byte
+	seen        *loadresult.Seen // of a request that is to be shown; nil: it is not
+	room        int              // bytes that seen may keep
 	place       uint8
 	counted     bool // it was due in the window
 	ignored     bool // the answer is none, by its status or because it is plain
@@ -116,6 +131,9 @@ func (c *Conn) Begin(tag uint32, due, sent int64, counted, plain bool) {
 	s.State.Begin()
 	s.due, s.sent, s.counted, s.left = due, sent, counted, false
 	s.plain, s.ignored = plain, plain
+	if s.seen = nil; c.watch.show != nil && *c.watch.show > 0 {
+		s.seen, s.room = &loadresult.Seen{}, loadresult.ShownTexts
+	}
 	s.first, s.last, s.longest, s.got, s.events, s.kind = 0, 0, 0, 0, 0, s.kind[:0]
 	if counted && !plain {
 		s.number, s.place = c.watch.rain.begin(due)
@@ -154,6 +172,7 @@ func (c *Conn) Body(tag uint32, b []byte) {
 	}
 	s.got += int64(len(b))
 	if s.Fault != stream.Compressed && !s.ignored {
+		c.watch.shown = s
 		c.watch.count(s, c.watch.reader.Read(&s.State, b))
 		c.leaving = c.leaving || s.events >= c.watch.take
 	}
@@ -220,6 +239,14 @@ func (w *Watch) recordGap(ns int64) {
 // Ignore says that the answer to exchange tag is no stream: an error, or a redirect.
 func (c *Conn) Ignore(tag uint32) { c.of[tag].ignored = true }
 
+// Seen are the events of the stream of exchange tag; nil if it is not to be shown.
+func (c *Conn) Seen(tag uint32) *loadresult.Seen {
+	if c == nil {
+		return nil
+	}
+	return c.of[tag].seen
+}
+
 // HasEvents reports whether exchange tag waits for no first event: its stream has had one, or it is
 // plain.
 func (c *Conn) HasEvents(tag uint32) bool { return c != nil && c.of[tag].hasEvents() }
@@ -233,6 +260,7 @@ func (c *Conn) End(tag uint32, right bool) error {
 	if s.ignored {
 		return nil
 	}
+	w.shown = s
 	w.count(s, w.reader.Finish(&s.State))
 	if !right {
 		return nil

@@ -36,10 +36,10 @@ func (a *Answers) RedactSample(s *loadresult.Sample) {
 		return
 	}
 	if s.Request.Method == "" && a.unknown {
-		s.Fields, s.Trailers, s.Body = nil, nil, nil
+		s.Fields, s.Trailers, s.Body, s.Events = nil, nil, nil, nil
 	}
 	if isEncoded(s.Fields) {
-		s.Body = nil
+		s.Body, s.Events = nil, nil
 	}
 	own := a.ownSecrets(s)
 	cut := func(text string) string { return a.known.Cut(own.Cut(text)) }
@@ -52,6 +52,11 @@ func (a *Answers) RedactSample(s *loadresult.Sample) {
 	}
 	s.Step, s.Detail = a.keep.KeepHoles(nil).Route(s.Step), cut(s.Detail)
 	s.Body = []byte(cut(string(a.keep.AnswerBody(contentType(s.Fields), s.Body))))
+	s.Events = slices.Clone(s.Events)
+	for i := range s.Events { // each is JSON, if it is anything
+		e := &s.Events[i]
+		e.Text = []byte(cut(string(a.keep.AnswerBody("application/json", e.Text))))
+	}
 	s.Fields, s.Trailers = a.answerFields(s.Fields, whole), a.answerFields(s.Trailers, whole)
 }
 

@@ -27,7 +27,7 @@ func TestErrorFile(t *testing.T) {
 		Request: proto.Request{Method: "POST", Authority: "h", Path: "/login", Body: []byte("me=1"),
 			Header: []proto.Field{{Name: "Accept", Value: "x"}}}, RequestBytes: 4, RequestKept: 4,
 		Status: 200, Fields: []proto.Field{{Name: "x-a", Value: "1\x1b[2J"}},
-		Trailers: []proto.Field{{Name: "x-sum", Value: "7"}}, Body: []byte("no\r\n\x1b[31mred\xff"), BodyBytes: 70_000, BodyKept: 13}
+		Trailers: []proto.Field{{Name: "x-sum", Value: "7"}}, Body: []byte("no\r\n\x1b[31mred\xff"), BodyBytes: 70_000, Seen: loadresult.Seen{BodyKept: 13}}
 	var b bytes.Buffer
 	if err := ErrorFile(&b, s); err != nil {
 		t.Fatal(err)

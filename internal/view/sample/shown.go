@@ -80,11 +80,16 @@ func writeShown(b *strings.Builder, n int, s loadresult.Sample) {
 	}
 	fields := slices.Concat(s.Fields, s.Trailers)
 	head = strings.TrimLeft(fmt.Sprint(versionText(s.Protocol), " ", s.Status), " ")
-	WriteMessage(b, "< ", head, fields, s.Body, s.BodyBytes)
+	if len(s.Events) > 0 {
+		WriteMessage(b, "< ", head, fields, nil, 0)
+		writeEvents(b, &s.Seen)
+	} else {
+		WriteMessage(b, "< ", head, fields, s.Body, s.BodyBytes)
+	}
 	if s.LeftOut > 0 {
 		fmt.Fprintf(b, "* %s left out\n", format.Plural(int64(s.LeftOut), "field"))
 	}
-	if len(s.Body) == 0 && s.BodyBytes > 0 {
+	if len(s.Body)+len(s.Events) == 0 && s.BodyBytes > 0 {
 		b.WriteString("* the body is compressed, and cannot be searched for secrets\n")
 	}
 	switch {
@@ -92,6 +97,26 @@ func writeShown(b *strings.Builder, n int, s loadresult.Sample) {
 		fmt.Fprintf(b, "* the response is not whole: %s, after %s\n\n", format.PlainLine(s.Detail), took)
 	default:
 		fmt.Fprintf(b, "* answered after %s\n\n", took)
+	}
+}
+
+// shownEvent is how many characters of an event are shown.
+const shownEvent = 100
+
+// writeEvents writes when each event came, its size, and how its data begin.
+func writeEvents(b *strings.Builder, s *loadresult.Seen) {
+	b.WriteString("<\n")
+	for _, e := range s.Events {
+		note := ""
+		if !e.Counted {
+			note = ", not counted"
+		}
+		text := format.Clip(format.PlainLine(string(e.Text)), shownEvent)
+		fmt.Fprintln(b, strings.TrimRight(fmt.Sprintf("< +%.2f ms, %s%s: %s",
+			float64(e.After)/1e6, format.Plural(int64(e.Bytes), "byte"), note, text), ": "))
+	}
+	if s.More > 0 {
+		fmt.Fprintf(b, "* %s more\n", format.Plural(int64(s.More), "event"))
 	}
 }
 

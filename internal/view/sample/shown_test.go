@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,12 @@ func TestShown(t *testing.T) {
 			s.Status, s.Body, s.BodyBytes = 200, []byte("one\r\ntwo"), 8
 			s.Fields = []proto.Field{{Name: "x-a", Value: "b"}}
 		}), "< HTTP/1.1 200\n< x-a: b\n<\n< one\n< two\n* answered after 2.00 ms\n"},
+		"events": {with(func(s *loadresult.Sample) {
+			s.Status, s.Body, s.BodyBytes, s.More = 200, []byte("data: one\n"), 99, 7
+			s.Events = []loadresult.ShownEvent{{After: 1500 * time.Microsecond, Bytes: 3, Counted: true, Text: []byte("o\x1b[e")},
+				{After: 2 * time.Second, Bytes: 5000}, {After: 3 * time.Second, Bytes: 200, Text: bytes.Repeat([]byte("x"), 200)}}
+		}), "< HTTP/1.1 200\n<\n< +1.50 ms, 3 bytes: o·[e\n< +2000.00 ms, 5,000 bytes, not counted\n< +3000.00 ms, 200 bytes, not counted: " +
+			strings.Repeat("x", 99) + "…\n* 7 events more\n* answered"},
 		"HTTP/2":     {with(func(s *loadresult.Sample) { s.Status, s.Protocol = 204, "h2" }), "< HTTP/2 204\n* answered"},
 		"no answer":  {lost, "* no response: timeout after 2ms, after 2.00 ms\n"},
 		"no text":    {with(func(s *loadresult.Sample) { s.Status, s.Body, s.BodyBytes = 200, []byte{0xff}, 900 }), "< 900 bytes that are no text\n"},
