@@ -119,17 +119,18 @@ observe/sockdiag: / golang.org/x/sys
 observe/probe: cgroup observe/sockdiag / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile lazyregexp / github.com/google/pprof
 server: engine/loadplan engine/requests engine/transport observe/sockdiag / golang.org/x/sys
-fairness: engine/h3 engine/loadplan engine/proto engine/proto/h1 engine/ring engine/transport fact /
+fairness: engine/h3 engine/loadplan engine/proto engine/proto/h1 engine/ring engine/stream engine/transport fact /
 nearest: /
-lab/experiment/quantity: setting engine/check / go.yaml.in/yaml
+lab/experiment/quantity: setting engine/check engine/loadplan / go.yaml.in/yaml
+lab/experiment/source: lazyregexp / go.yaml.in/yaml
 lab/experiment/starter: /
 lab/experiment/keys: engine/loadplan setting /
-lab/experiment: lab/experiment/keys engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting lazyregexp / go.yaml.in/yaml
+lab/experiment: lab/experiment/keys lab/experiment/source engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting lazyregexp / go.yaml.in/yaml
 lab/design: digits lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: hole lab/experiment redact setting lazyregexp / go.yaml.in/yaml
 remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result result/plansecrets server engine/loadplan engine/loadresult lazyregexp /
 lab/versus: hole lab/experiment lazyregexp / mvdan.cc/sh
-lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result server stats /
+lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result result/streamed server stats /
 lab/grade: fact say engine/loadresult lab observe/probe result stats setting /
 lab/judge: setting digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets /

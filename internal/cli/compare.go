@@ -50,7 +50,8 @@ func newCompareFlags() *compareFlags { return &compareFlags{margin: 0.02} }
 func (f *compareFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"metrics", "", "LIST", "what is compared (throughput,p50,p99, and where they are known cpu,\n" +
-			"iterations,iteration_p50,iteration_p99,checks)",
+			"iterations,iteration_p50,iteration_p99,checks,first_event_p50,\n" +
+			"first_event_p99,gap_p99,events,tokens,goodput)",
 			storeParsed(&f.metrics, parseMetrics)},
 		{"margin", "", "P%", "a smaller difference does not matter (2%)", f.setMargin},
 		{"gate", "", "", "exit 1 if something is worse, 3 if that cannot be said", setSwitch(&f.gate)},

@@ -181,7 +181,11 @@ func (d door) experimentText(value string) string {
 	}
 	level, work := "connections: 50", "request: {path: /}"
 	if outer, inner, nested := strings.Cut(path, "."); nested {
-		path, text = outer, fmt.Appendf(nil, "{%s: %s}", inner, text)
+		beside := ""
+		if slices.Contains(d.sample.With, "--stream=sse") {
+			beside = "format: sse, "
+		}
+		path, text = outer, fmt.Appendf(nil, "{%s%s: %s}", beside, inner, text)
 	}
 	one := fmt.Sprintf("%s: %s", path, text)
 	if place == "level" {

@@ -178,8 +178,11 @@ func (f *vsFlags) loadFaults(given map[string]bool) (faults []error) {
 	p := f.plan
 	p.Users = 0 // the requests that users send are not made yet
 	for _, flaw := range p.SettingFlaws() {
-		if row := setting.Field(flaw.Setting); row != nil && given[row.Name] {
-			faults = append(faults, setting.Heard(flaw, inVs))
+		for field := range strings.SplitSeq(flaw.Setting, ", ") {
+			if row := setting.Field(field); row != nil && given[row.Name] {
+				faults = append(faults, setting.Heard(flaw, inVs))
+				break
+			}
 		}
 	}
 	return faults
@@ -225,6 +228,9 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 	}
 	taken := maps.Clone(p.given)
 	delete(taken, "expect") // whose "any" is five classes of statuses
+	if p.given["stream"] && !p.given["stall"] {
+		w.Stream.SetDefaults()
+	}
 	w.Expect.Status = experimentStatuses(f.plan.Expect)
 	if err := w.Take(&f.plan, taken); err != nil {
 		faults = append(faults, joinedErrors(err)...)

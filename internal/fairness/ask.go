@@ -13,6 +13,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
+	"dyno/internal/engine/stream"
 	"dyno/internal/engine/transport"
 )
 
@@ -38,6 +39,8 @@ type asker struct {
 	codecs codecs
 	tally  *answerTally
 	body   []byte    // of the last response, overwritten by the next
+	few    int       // exchanges that are enough if they take long
+	heads  bool      // answers are read up to the end of their heads
 	first  time.Time // when the first response was complete
 
 	here    bool // the server is on this machine, as far as can be seen
@@ -46,7 +49,7 @@ type asker struct {
 
 // Ask asks the server of q and returns what it answered. Unless q is brief it
 // takes 1.2 s if there is a Date, up to 3.4 s if the Date stands still, and never
-// more than 60 s or ctx allows.
+// more than 60 s, of streams 5 minutes, or ctx allows.
 //
 // An error says what was asked, which exchange failed and how: nothing listens,
 // no answer in time, a connection closed too early, bytes that are not HTTP/1.x
@@ -57,7 +60,11 @@ func Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fairness: cannot ask %q: %w", q.Way.Target.URL, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, maxAsk)
+	most := maxAsk
+	if q.Stream != nil {
+		most *= maxAskOf
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if err := a.askAll(ctx); err != nil {
 		return nil, fmt.Errorf("fairness: asking %s %s%s: %w", a.q.Request.Method,
@@ -86,7 +93,20 @@ func newAsker(q Question) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &asker{Dialer: d, q: q, speaks: names[len(names)-1], tally: newTally(&q)}
+	a := &asker{Dialer: d, q: q, speaks: names[len(names)-1], tally: newTally(&q), few: 2}
+	if q.Stream != nil {
+		a.few, a.q.Times, a.q.KeepAlive = 1, streamTimes, streamTimes
+		if q.Brief {
+			a.q.Times = 1
+		}
+		if a.tally.reader, err = stream.NewReader(q.Stream.Spec, 1); err != nil {
+			return nil, err
+		}
+		taken := &a.tally.taken
+		if taken.events, taken.long, err = q.Stream.Taken(); err != nil {
+			return nil, err
+		}
+	}
 	return a, a.makeCodecs()
 }
 
@@ -98,7 +118,7 @@ func (a *asker) isPlain() bool {
 // asksOnce reports whether the request itself is its connection's last.
 func (a *asker) asksOnce() bool {
 	o := h1.Options{Version10: a.speaks == loadplan.HTTP10}
-	return a.q.Way.Reconnect == 1 || a.isPlain() && o.EndsConnection(&a.q.Request)
+	return a.q.Way.Reconnect == 1 || a.q.leaves() || a.isPlain() && o.EndsConnection(&a.q.Request)
 }
 
 // withHeader is q with one header field of that value.
@@ -116,7 +136,7 @@ func (a *asker) askAll(ctx context.Context) (err error) {
 		return err
 	}
 	answer := a.tally.answer
-	if !a.asksOnce() {
+	if !a.asksOnce() && !(a.q.Brief && a.q.Stream != nil) {
 		if answer.Kept, err = a.askKept(ctx); err != nil {
 			return err
 		}
@@ -129,7 +149,9 @@ func (a *asker) askAll(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	if answer.Opens, err = a.countOpens(ctx); err != nil {
+	if a.heads = a.q.Stream != nil; a.heads {
+		answer.Opens.Problem = "not asked of streams"
+	} else if answer.Opens, err = a.countOpens(ctx); err != nil {
 		return err
 	}
 	answer.Gzip = a.askGzip(ctx)
@@ -142,7 +164,7 @@ func (a *asker) askAll(ctx context.Context) (err error) {
 func (a *asker) askFresh(ctx context.Context) error {
 	until := time.Now().Add(maxFresh)
 	for i := range a.q.Times {
-		if i >= 2 && time.Now().After(until) {
+		if i >= a.few && time.Now().After(until) {
 			return nil
 		}
 		r, err := a.exchangeOnce(ctx, &a.q)
@@ -186,7 +208,7 @@ func (a *asker) askKept(ctx context.Context) (*Kept, error) {
 	k := &Kept{Asked: min(a.q.KeepAlive, maxServed)}
 	until := time.Now().Add(maxKept)
 	for k.Served < k.Asked {
-		if k.Served > 1 && time.Now().After(until) {
+		if k.Served >= a.few && time.Now().After(until) {
 			k.End = EndTime
 			return k, nil
 		}
@@ -237,7 +259,8 @@ func (a *asker) askUnknown(ctx context.Context) *Unknown {
 	if err != nil {
 		return &Unknown{Problem: err.Error()}
 	}
-	return &Unknown{Status: r.status, SameBody: a.tally.bodies[a.tally.bodyDigest(r.body)]}
+	return &Unknown{Status: r.status, SameBody: !a.heads &&
+		a.tally.bodies[a.tally.bodyDigest(r.body)]}
 }
 
 // askDate asks once more when the Date must have changed since the first response.
@@ -258,7 +281,9 @@ func (a *asker) askDate(ctx context.Context) (Date, error) {
 		if err != nil {
 			return "", fmt.Errorf("asking for the Date again: %w", err)
 		}
-		a.tally.addResponse(r)
+		if !a.heads {
+			a.tally.addResponse(r)
+		}
 		value, _ := valueOf(r.fields, "Date")
 		now, err := http.ParseTime(value)
 		switch {

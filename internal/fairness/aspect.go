@@ -36,18 +36,26 @@ var aspects = []aspect{
 	{name: "header_bytes", show: showHeaderBytes,
 		judge: judgeHeaderBytes, bytes: func(a *Answer) *Span { return &a.HeaderBytes },
 		why: "they are made, sent and read with every request"},
-	{name: "body", show: showBody, judge: judgeBody,
+	{name: "body", show: showBody, judge: judgeBody, has: (*Answer).isWhole,
 		why: "another body is another answer: other work has made it"},
 	{name: "body_bytes", show: func(a *Answer) string { return a.BodyBytes.String() },
-		judge: judgeBodyBytes, bytes: func(a *Answer) *Span { return &a.BodyBytes },
-		why: "they are made, sent and read with every request"},
+		judge: judgeBodyBytes, has: (*Answer).isWhole,
+		bytes: func(a *Answer) *Span { return &a.BodyBytes },
+		why:   "they are made, sent and read with every request"},
+	{name: "events", show: showEvents, judge: judgeEvents, has: (*Answer).hasEvents,
+		why: "who sends fewer events makes less, or gathers more before it sends"},
+	{name: "tokens", show: showTokens, judge: judgeTokens, has: (*Answer).hasTokens,
+		why: "who makes fewer tokens does less"},
+	{name: "stream_end", show: showEnd, has: func(a *Answer) bool { return a.Stream != nil },
+		why: "a stream that fails, or ends early, is another answer"},
 	{name: "trailer", show: showTrailer, judge: judgeTrailer, has: (*Answer).isCompressed,
 		why: "it is made and sent after the body, with every request"},
 	{name: "framing", show: func(a *Answer) string { return string(a.Framing) }, judge: judgeFraming,
 		why: "chunks add bytes and often a write; a body that ends by closing costs a connection"},
 	{name: "wire_bytes", show: showWireBytes,
-		judge: judgeWireBytes, bytes: func(a *Answer) *Span { return &a.WireBytes },
-		why: "they are what the network and both kernels carry for a request"},
+		judge: judgeWireBytes, has: (*Answer).isWhole,
+		bytes: func(a *Answer) *Span { return &a.WireBytes },
+		why:   "they are what the network and both kernels carry for a request"},
 	{name: "content_encoding", show: func(a *Answer) string { return orNoneText(a.Encoding) },
 		why: "compressing, unasked, costs more than most handlers do"},
 	{name: "gzip", show: showGzip, judge: judgeGzip,
@@ -374,6 +382,8 @@ func showUnknown(a *Answer) string {
 		return "not asked"
 	case u.Problem != "":
 		return clipText(u.Problem)
+	case !a.isWhole():
+		return fmt.Sprint(u.Status)
 	case u.SameBody:
 		return fmt.Sprintf("%d, the same body", u.Status)
 	default:

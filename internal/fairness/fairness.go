@@ -39,6 +39,7 @@
 //	protocolaspect.go   aspects of the protocol: interim responses, framing, trailer, TLS
 //	response.go         a response, and the header of HTTP/1 as it came
 //	session.go          exchanges on one connection, by the engine's codecs
+//	streamaspect.go     aspects of streams of events
 //	tally.go            sums up all answers of a server
 package fairness
 
@@ -65,6 +66,9 @@ type Question struct {
 
 	Contains string // what each body should contain; Answer.Lacks counts those that do not
 
+	// Stream says how answers are streams of events; nil: they are none. Each takes its time, so fewer
+	// are asked for, and what does not need a whole answer is asked without waiting for its end.
+	Stream *loadplan.Stream `json:",omitempty"`
 }
 
 // An Answer is what one server did with a Question. Where exchanges differed it
@@ -117,6 +121,8 @@ type Bodies struct {
 	BodyNeutral string `json:"body_neutral_sha256,omitempty"` // with HOST for Authority, if it has it
 	Encoding    string `json:"content_encoding,omitempty"`    // that nobody had asked for
 	Lacks       int    `json:"lacks,omitempty"`               // without what they should contain
+
+	Stream *Stream `json:"stream,omitempty"` // nil: answers are no streams of events
 }
 
 // A Line is a header line as it was received.

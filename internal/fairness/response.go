@@ -24,6 +24,7 @@ type response struct {
 	body    []byte // without transfer coding
 	wire    int64  // bytes of all of it
 	cut     bool   // there is more body than was read
+	left    bool   // likewise, as users of a stream left it
 	closes  bool   // the connection ends with it
 }
 

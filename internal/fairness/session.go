@@ -109,12 +109,14 @@ func (s *session) exchange(ctx context.Context, q *Question, body []byte) (*resp
 		until = by
 	}
 	s.got, s.wire = collector{response: response{body: body}}, 0
-	request, asked := q.Request, false
+	request, asked, taken := q.Request, false, s.tally.taken
 	for {
 		if err := s.decode(asked); err != nil {
 			return nil, err
 		}
-		if len(s.got.body) > maxBody || s.got.done && (s.ended || !s.busy && !s.borrows()) {
+		s.got.left = s.tally.reader != nil && taken.isOver(s.tally.reader, s.got.body)
+		if len(s.got.body) > maxBody || s.heads && s.got.status != 0 || s.got.left ||
+			s.got.done && (s.ended || !s.busy && !s.borrows()) {
 			return s.response(q), nil
 		}
 		if !asked && !s.busy && s.codec.Room() > 0 { // what is being sent may not change

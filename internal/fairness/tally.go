@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"dyno/internal/engine/stream"
 )
 
 // A answerTally compares the responses of one server with the first of them.
@@ -16,10 +18,12 @@ type answerTally struct {
 	wanted []byte            // in each body
 	fields map[string]string // of the first, by lower-case name
 	last   []byte            // the head seen last, which is mostly the next one too
-	sums   [3]int64          // of header, body and wire bytes
 	varies map[string]bool
 	status map[int]int       // how many responses had it
 	bodies map[[32]byte]bool // neutral ones
+	reader *stream.Reader    // of streams of events; nil: answers are none
+	told   int               // streams whose tokens the server told
+	taken  taking            // how much of them is read
 }
 
 // maxBodies bounds how many different bodies are remembered.
@@ -37,13 +41,11 @@ func newTally(q *Question) *answerTally {
 func (t *answerTally) addResponse(r *response) {
 	a := t.answer
 	sizes := [3]int64{r.headerSize(), int64(len(r.body)), r.wire}
-	spans := [3]*Span{&a.HeaderBytes, &a.BodyBytes, &a.WireBytes}
-	for i, s := range spans {
-		if t.sums[i] += sizes[i]; a.Exchanges == 0 {
-			*s = Span{sizes[i], sizes[i], 0}
-		}
-		s.Min, s.Max = min(s.Min, sizes[i]), max(s.Max, sizes[i])
-		s.Mean = float64(t.sums[i]) / float64(a.Exchanges+1)
+	for i, s := range [3]*Span{&a.HeaderBytes, &a.BodyBytes, &a.WireBytes} {
+		s.add(sizes[i], a.Exchanges)
+	}
+	if t.reader != nil {
+		t.addStream(r)
 	}
 	if !bytes.Contains(r.body, t.wanted) {
 		a.Lacks++
@@ -53,7 +55,7 @@ func (t *answerTally) addResponse(r *response) {
 	if a.Exchanges++; a.Exchanges == 1 {
 		t.beginFirst(r, digest)
 	} else {
-		t.noteDifferences(r, !t.bodies[digest])
+		t.noteDifferences(r, t.reader == nil && !t.bodies[digest])
 	}
 	if len(t.bodies) < maxBodies {
 		t.bodies[digest] = true

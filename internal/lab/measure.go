@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ func (m Measure) Value(t *Trial) (value float64, ok bool) {
 		return 0, false // a search's other values are those of one of its rates
 	}
 	value = m.of(t)
-	return value, value > 0 // and so not NaN
+	return value, value > 0 && !math.IsInf(value, 0) // and so not NaN
 }
 
 // IsOver reports whether a trial's value is only known to be higher: requests had no answer.
@@ -48,7 +49,9 @@ func (m Measure) CountsAnswers() bool {
 const InFlight = "in_flight"
 
 // Measures are all measures, in the order in which they are shown.
-var Measures = []Measure{
+var Measures = slices.Concat(requestMeasures, StreamMeasures)
+
+var requestMeasures = []Measure{
 	{Name: "throughput", Unit: "req/s", Better: 1, of: func(t *Trial) float64 {
 		return t.Result.Rate.Completed
 	}},
@@ -102,7 +105,8 @@ var Measures = []Measure{
 // DependsOnLoad reports whether the measure depends on the generator too (throughput, latency), and
 // is not only a cost per request.
 func (m Measure) DependsOnLoad() bool {
-	return !slices.Contains([]string{"cpu", "generator_cpu", "host_cpu", "memory", "bytes"}, m.Name)
+	return !slices.Contains([]string{"cpu", "cpu_event", "generator_cpu", "host_cpu", "memory",
+		"bytes"}, m.Name)
 }
 
 // MeasureNamed returns the measure of that name.

@@ -7,6 +7,7 @@ import (
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 	"dyno/internal/result/durations"
+	"dyno/internal/result/streamed"
 )
 
 // Bytes are divided by all answers that arrived with them, also those to requests that had waited
@@ -78,5 +79,45 @@ func TestTailOfBounds(t *testing.T) {
 	}
 	if least := math.Exp(tail.LeastOver(trial)); math.Abs(least-1e6) > 1 {
 		t.Errorf("over from %v µs on", least)
+	}
+}
+
+// Each measure of streams and of goodput is that of the result. Silences in which a load ended are gaps
+// of at least that length. Without a good request half of one counts, so that the trial has a ratio.
+func TestMeasuresOfStreams(t *testing.T) {
+	d := func(p50, p99 float64) *result.Distribution {
+		return &result.Distribution{Count: 1000, P50: p50, P99: p99, Max: 2 * p99}
+	}
+	r := &result.Result{Rate: result.Rate{Completed: 8}, Window: result.Window{MeasuredS: 10},
+		Requests: result.Requests{Sent: 80}}
+	r.Stream = &streamed.Stream{First: d(100, 400), Gap: d(20, 30), Token: d(21, 22),
+		Rate: streamed.Rate{Events: 800, Tokens: 880}}
+	r.Goodput = &streamed.Goodput{Good: 60, Share: 0.75, Rate: 6}
+	r.Server = &result.Server{Processes: []result.Usage{{CPU: 500}}}
+	check := func(name string, want float64) {
+		t.Helper()
+		m, known := MeasureNamed(name)
+		got, ok := m.Value(&Trial{Result: r})
+		if !known || ok != (want > 0) || ok && math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	check("first_event_p50", 100)
+	check("first_event_p99", 400)
+	check("gap_p50", 20)
+	check("gap_p99", 30)
+	check("token_time_p50", 21)
+	check("token_time_p99", 22)
+	check("events", 800)
+	check("tokens", 880)
+	check("cpu_event", 500*8.0/800)
+	check("good", 75)
+	check("goodput", 6)
+	r.Goodput = &streamed.Goodput{}
+	check("good", 100*0.5/80)
+	check("goodput", 0.05)
+	r.Stream, r.Goodput = nil, nil
+	for _, name := range []string{"first_event_p99", "gap_p99", "token_time_p50", "events", "tokens", "cpu_event", "good", "goodput"} {
+		check(name, 0)
 	}
 }

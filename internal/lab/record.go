@@ -22,6 +22,7 @@
 //	search.go        a trial's search for a rate
 //	sensitivity.go   trials with other settings of the generator
 //	store.go         the folder: create, lock, write, read
+//	streams.go       what a trial measured of streams of events, and goodput
 //	summary.go       counts of a record
 //	tail.go          measures that are high percentiles
 //	trial.go         a Trial: grade, reasons, warm-up

@@ -23,6 +23,9 @@ var tails = map[string]Tail{
 	"p99":           {0.99, latencyOf},
 	"p99.9":         {0.999, latencyOf},
 	"iteration_p99": {0.99, iterationTimes},
+
+	"first_event_p99": {0.99, firstEvents},
+	"token_time_p99":  {0.99, tokenTimes},
 }
 
 // Least is how many values a two-sided 95 % interval of the percentile needs: n with qⁿ ≤ 0.025,

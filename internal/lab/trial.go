@@ -162,12 +162,17 @@ func (c *Transient) IsCold() bool {
 	return c != nil && c.Change > transientShare && c.Errors > transientErrors
 }
 
-// Rates is the throughput of each second of the window.
+// Rates is the throughput of each second of the window; of streams it is that of their events, for
+// few of them end in a second.
 func (t *Trial) Rates() (all []float64) {
 	last := 0.0
 	for _, p := range t.Result.Series {
 		if length := p.T - last; length > 0.9 && t.isInWindow(p) {
-			all = append(all, float64(p.Answered())/length)
+			n := p.Answered()
+			if t.Result.Stream != nil {
+				n = p.Events
+			}
+			all = append(all, float64(n)/length)
 		}
 		last = p.T
 	}

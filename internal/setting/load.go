@@ -114,7 +114,7 @@ var load = []Setting{
 		Does:   "for one request, from when it was sent ({default})",
 		Access: span(func(p *loadplan.Plan) *loadplan.Seconds { return &p.Timeout }),
 		Field:  "Timeout", Library: "Timeout", Key: "level.timeout",
-		Schema: KeyWords{`"$ref": "#/$defs/duration"`, "of an exchange; default {default}"},
+		Schema: KeyWords{`"$ref": "#/$defs/duration"`, "of an exchange; default {default}, of streams 10m"},
 		Form:   &Form{Hint: Hint{Unit: "s"}}, Stored: "of an exchange"},
 	{Name: "threads", Short: "t", Value: "N", Group: loadGroup, On: All,
 		Least: 1, Most: loadplan.MaxThreads,

@@ -14,7 +14,7 @@ import (
 
 // WithSettings is a JSON schema in which the table describes settings. A line "$settings": "PLACE"
 // among the properties of an object stands for those of a place: "plan", "tls" or "stream" of a
-// result, "level" or "workload" of an experiment's file.
+// result, "level", "workload" or "workload.stream" of an experiment's file.
 func WithSettings(schema []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(schema) {
@@ -47,7 +47,8 @@ func properties(place string) (all []string) {
 				all = append(all, property(key, s.withValues(of, false), s.withDefault(s.Stored)))
 			}
 		default:
-			in, key, _ := strings.Cut(s.Key, ".")
+			dot := max(strings.LastIndexByte(s.Key, '.'), 0)
+			in, key := s.Key[:dot], strings.TrimPrefix(s.Key[dot:], ".")
 			if in == place && s.Schema.Type != "" {
 				of := s.withValues(s.Schema.Type, true) + s.limits()
 				all = append(all, property(key, of, s.withDefault(s.Schema.Does)))

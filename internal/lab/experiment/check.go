@@ -122,6 +122,11 @@ func (c *checker) checkDesign() {
 	findRepeated(c, "design.quick.without", d.Quick.Without)
 	c.addFaultIf(len(d.Metrics) == 0, "design.metrics", "the list is empty; then nothing is compared")
 	findRepeated(c, "design.metrics", d.Metrics)
+	for i, m := range d.Metrics {
+		key := m.lacks(c.Workload)
+		c.addFaultIf(key != "", fmt.Sprintf("design.metrics[%d]", i), "%s is of %s, which is missing", m,
+			key)
+	}
 	c.checkCPUs("design.cpus.generator", d.CPUs.Generator)
 	c.checkCPUs("design.cpus.server", d.CPUs.Server)
 }
@@ -229,7 +234,8 @@ func (c *checker) checkLevels() {
 			"another level is called %s; give each a name of its own", l.Name)
 		seen[l.Name] = true
 		c.checkLoad(at, l)
-		c.checkPlan(at, l)
+		c.checkPlan(at, l, i == 0)
+		c.addFaultIf(l.Timeout == 0, at+".timeout", "0 is no time for a request")
 		c.addFaultIf(l.Connections < Count(c.Design.Clients.Count), at+".connections",
 			"%d connections cannot be shared out among %d clients", l.Connections, c.Design.Clients.Count)
 		c.addFaultIf(l.Follow > 0 && l.Pipeline > 1, at+".follow", "what follows a redirect can end "+

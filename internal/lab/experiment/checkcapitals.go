@@ -18,7 +18,7 @@ func (c *checker) checkCapitals() {
 		} else if names[key] != name {
 			c.addFault(n, path, "%q and %q, at %s:%d:%d, differ in capitals alone, and their files would "+
 				"be the same on macOS and Windows; write one of them otherwise", name, names[key],
-				c.source.file, had.Line, had.Column)
+				c.file, had.Line, had.Column)
 		}
 	}
 	for _, v := range c.Variants {

@@ -1,6 +1,10 @@
 package experiment
 
-import "fmt"
+import (
+	"fmt"
+
+	"dyno/internal/lab/experiment/source"
+)
 
 // checkData checks what the holes of requests are filled from. What a data file has, and whether
 // holes name something, is checked where the file is read.
@@ -31,17 +35,17 @@ func (c *checker) checkData() {
 // FaultIn is a fault of an experiment's file in the text at a path, as workload.request.body: at
 // the nth occurrence, from 0, of a fragment of it; "" is the whole text.
 func (e *Experiment) FaultIn(path, fragment string, nth int, message string) Fault {
-	d := newDecoder(newSource(e.File, e.Source))
-	if root, fault := d.source.parseYAML(); fault == nil {
+	d := newDecoder(e.File, e.Source)
+	if root, fault := d.text.Parse(); fault == nil {
 		d.decodeExperiment(root, new(Experiment))
 	}
-	at := place{1, 1}
+	at := source.Place{Line: 1, Column: 1}
 	if n := d.nodeAt(path); n != nil && fragment != "" {
-		at = d.source.findFragment(n, fragment, nth)
+		at = d.text.Fragment(n, fragment, nth)
 	} else if n != nil {
-		at = place{n.Line, n.Column}
+		at = source.Place{Line: n.Line, Column: n.Column}
 	}
-	return Fault{e.File, at.line, at.column, path, message}
+	return Fault{e.File, at.Line, at.Column, path, message}
 }
 
 // PathOf is the path of a key of a mapping, as workload.variables.tenant.

@@ -156,7 +156,7 @@ func (c *checker) addMisuse(path string, t Template, f hole.Fault) {
 	n := c.nodeAt(path)
 	key := fmt.Sprintf("%d:%d:%s", n.Line, n.Column, fragment)
 	nth := max(c.found[key], strings.Count(string(t[:f.At]), fragment))
-	p := c.source.findFragment(n, fragment, nth)
+	p := c.text.Fragment(n, fragment, nth)
 	c.found[key]++
 	c.addFaultAt(p, path, "%s", f.Error())
 }

@@ -362,7 +362,7 @@ func (c *checker) checkOtherPath(at string, d Definition, rendered string) {
 	n := c.nodeAt(from)
 	c.addFaultIf(true, at+".url",
 		"its path, %s, is not what requests ask for: %s, at %s:%d:%d, is %s; "+
-			"leave one of the two out", has, from, c.source.file, n.Line, n.Column, asked)
+			"leave one of the two out", has, from, c.file, n.Line, n.Column, asked)
 }
 
 // pathOf is a URL's path, with its query; "" if it has none.

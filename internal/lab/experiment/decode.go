@@ -12,6 +12,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab/experiment/keys"
+	"dyno/internal/lab/experiment/source"
 	"dyno/internal/setting"
 )
 
@@ -21,7 +22,8 @@ const maxNodes = 100_000
 
 // A decoder sets values from nodes, and records where each was.
 type decoder struct {
-	source source
+	file   string
+	text   source.Text
 	faults Faults
 	values map[string]*yaml.Node // by path, as design.rounds or levels[1].name
 	keys   map[string]*yaml.Node
@@ -30,9 +32,9 @@ type decoder struct {
 	nodes     int
 }
 
-func newDecoder(s source) *decoder {
-	return &decoder{source: s, values: map[string]*yaml.Node{}, keys: map[string]*yaml.Node{},
-		undecoded: map[string]bool{}}
+func newDecoder(file string, text []byte) *decoder {
+	return &decoder{file: file, text: source.New(text), values: map[string]*yaml.Node{},
+		keys: map[string]*yaml.Node{}, undecoded: map[string]bool{}}
 }
 
 // decodeExperiment decodes the whole file. It checks the version first, because the keys of another
@@ -219,10 +221,10 @@ func (d *decoder) addMismatch(n *yaml.Node, path, format string, args ...any) {
 
 // addFault adds a fault at n, of the value at a path.
 func (d *decoder) addFault(n *yaml.Node, path, format string, args ...any) {
-	d.addFaultAt(place{n.Line, n.Column}, path, format, args...)
+	d.addFaultAt(source.Place{Line: n.Line, Column: n.Column}, path, format, args...)
 }
 
-func (d *decoder) addFaultAt(p place, path, format string, args ...any) {
+func (d *decoder) addFaultAt(p source.Place, path, format string, args ...any) {
 	if len(d.faults) >= maxLooked {
 		return
 	}
@@ -230,7 +232,7 @@ func (d *decoder) addFaultAt(p place, path, format string, args ...any) {
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
 	}
-	d.faults = append(d.faults, Fault{d.source.file, p.line, p.column, path, message})
+	d.faults = append(d.faults, Fault{d.file, p.Line, p.Column, path, message})
 }
 
 // nodeAt is the node of a path, or the nearest existing one around it.

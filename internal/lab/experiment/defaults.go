@@ -1,7 +1,9 @@
 package experiment
 
 import (
+	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +24,7 @@ func (d *Design) setDefaults() {
 	*d = Design{
 		Order: Interleaved, Rounds: 10, AA: true, Isolation: PerProcess,
 		Measure: Duration(10 * time.Second), Cooldown: Duration(time.Second),
-		Margin: 0.02, Metrics: []Metric{"throughput", "cpu", "p50", "p99"},
+		Margin: 0.02, Metrics: []Metric{"throughput", "cpu", "p50", "p99"}, // see deriveStreams
 	}
 	d.Warmup.setDefaults()
 	d.Clients.setDefaults()
@@ -47,8 +49,7 @@ const quickLevels = 2
 
 func (l *Level) setDefaults() {
 	p := loadplan.DefaultPlan()
-	*l = Level{Connections: Count(p.Connections), HTTP: p.HTTP, Pipeline: p.Pipeline,
-		Timeout: Duration(p.Timeout)}
+	*l = Level{Connections: Count(p.Connections), HTTP: p.HTTP, Pipeline: p.Pipeline}
 }
 
 func (f *Fairness) setDefaults() { *f = Fairness{Mode: Strict, Allow: []string{"server", "date"}} }
@@ -112,6 +113,30 @@ func (e *Experiment) derive() (entries []int) {
 		}
 	}
 	return entries
+}
+
+// deriveStreams sets what depends on whether answers are streams, where the file says nothing of
+// it.
+func (e *Experiment) deriveStreams(entries []int, isGiven func(path string) bool) {
+	timeout := Duration(loadplan.DefaultPlan().Timeout)
+	metrics := e.Design.Metrics
+	if e.Workload.Stream.Format != "" {
+		timeout, metrics = Duration(loadplan.StreamTimeout), StreamMetrics
+		if e.Gate != nil && !isGiven("gate.metrics") {
+			e.Gate.Metrics = []Metric{"cpu", FirstEventP99}
+		}
+	}
+	if len(e.Workload.Goodput) > 0 {
+		metrics = append(slices.Clone(metrics), Goodput)
+	}
+	if !isGiven("design.metrics") {
+		e.Design.Metrics = metrics
+	}
+	for i := range e.Levels {
+		if !isGiven(fmt.Sprintf("levels[%d].timeout", entries[i])) {
+			e.Levels[i].Timeout = timeout
+		}
+	}
 }
 
 func (l *Level) derive() {

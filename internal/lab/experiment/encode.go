@@ -17,8 +17,11 @@ func Default[T any]() (v T) {
 }
 
 func setDefaults(v any) {
-	if v, is := v.(interface{ setDefaults() }); is {
+	switch v := v.(type) {
+	case interface{ setDefaults() }:
 		v.setDefaults()
+	case *Stream:
+		v.SetDefaults()
 	}
 }
 

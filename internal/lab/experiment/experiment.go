@@ -31,7 +31,6 @@
 //	metrics.go         names of measures, and objectives
 //	nearest.go         what was probably meant
 //	needs.go           programs that are missing here, and the package to install
-//	positions.go       line and column of a value
 //	quantities.go      reads durations, sizes and rates
 //	rates.go           levels by `rates:`
 //	read.go            reads the file
@@ -186,6 +185,9 @@ type Workload struct {
 	Users     int             `json:"users,omitempty"` // 0: one for each slot
 
 	Expect Expect `json:"expect"`
+
+	Stream  Stream `json:"stream,omitzero"`               // zero: answers are no streams
+	Goodput Texts  `json:"goodput,omitempty" text:"flow"` // limits of a good request, all of them
 }
 
 // Order is in which order requests have the rows of Data.

@@ -15,7 +15,20 @@ type Metric string
 // Metrics are all metrics. Latencies come from the run's merged histogram. cpu is the server's CPU
 // time per request, memory its peak, and generator_cpu the generator's CPU time per request.
 var Metrics = []Metric{Throughput, "cpu", "generator_cpu", "mean", "p50", "p75", "p90", "p95",
-	"p99", "p99.9", "max", "memory", Capacity}
+	"p99", "p99.9", "max", "memory", Capacity, FirstEventP50, FirstEventP99, "gap_p50", GapP99,
+	"token_time_p50", "token_time_p99", "events", "tokens", "cpu_event", "good", Goodput}
+
+// Metrics of streams of events, and that of the limits of single requests.
+const (
+	FirstEventP50 Metric = "first_event_p50"
+	FirstEventP99 Metric = "first_event_p99"
+	GapP99        Metric = "gap_p99"
+	Goodput       Metric = "goodput"
+)
+
+// StreamMetrics are those of a design that names none, where answers are streams: what their users
+// wait for. Each metric costs the others some of their power.
+var StreamMetrics = []Metric{Throughput, "cpu", FirstEventP50, FirstEventP99, GapP99}
 
 // Capacity is the rate that a search found. Every level that searches is judged by it, and no other
 // level.
@@ -24,9 +37,27 @@ const Capacity Metric = "capacity"
 // Throughput is the rate of completed requests.
 const Throughput Metric = "throughput"
 
-// IsLatency reports whether the metric is the mean, the maximum or a percentile of the latency.
+// lacks is which key of the workload a metric needs that is not there; "" if none.
+func (m Metric) lacks(w Workload) string {
+	switch name := string(m); {
+	case strings.HasPrefix(name, "good"):
+		if len(w.Goodput) == 0 {
+			return "workload.goodput"
+		}
+	case strings.HasPrefix(name, "gap_"), strings.HasPrefix(name, "token"),
+		strings.Contains(name, "event"):
+		if w.Stream.Format == "" {
+			return "workload.stream"
+		}
+	}
+	return ""
+}
+
+// IsLatency reports whether the metric is the mean, the maximum or a percentile of the latency, or
+// of another time of requests.
 func (m Metric) IsLatency() bool {
-	return m == "mean" || m == "max" || strings.HasPrefix(string(m), "p")
+	last := m[strings.LastIndexByte(string(m), '_')+1:]
+	return m == "mean" || m == "max" || strings.HasPrefix(string(last), "p")
 }
 
 // UnmarshalText parses the name of a metric.

@@ -21,6 +21,9 @@ type (
 	BodyRules   = quantity.BodyRules
 	HeaderRules = quantity.HeaderRules
 
+	Stream = quantity.Stream
+	Texts  = quantity.Texts
+
 	Mapping[T any] = quantity.Mapping[T]
 	Entry[T any]   = quantity.Entry[T]
 )

@@ -16,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"dyno/internal/lab/experiment/source"
 	"dyno/internal/lab/experiment/starter"
 	"dyno/internal/setting"
 )
@@ -76,12 +77,12 @@ func TestCapitalsOfABegunExperiment(t *testing.T) {
 // within checks that each fault is at a character of text, or at its end.
 func within(t *testing.T, text []byte, faults Faults) {
 	t.Helper()
-	s := newSource("", text)
+	s := source.New(text)
 	for _, f := range faults {
-		if f.Message == "" || f.Line < 1 || f.Line > len(s.starts) || f.Column < 1 {
+		if f.Message == "" || f.Line < 1 || f.Line > s.At(len(strings.TrimPrefix(string(text), "\ufeff"))).Line || f.Column < 1 {
 			t.Fatalf("nowhere: %v", f)
 		}
-		if line := []rune(s.linesBetween(f.Line, f.Line+1)); f.Column > len(line)+1 {
+		if line := []rune(s.Lines(f.Line, f.Line+1)); f.Column > len(line)+1 {
 			t.Fatalf("past the end of its line: %v", f)
 		}
 	}
@@ -99,10 +100,10 @@ func mustRead(t *testing.T, text string) *Experiment {
 const smallest = "version: 1\nname: x\nvariants: {a: {url: http://127.0.0.1:1/}}\n"
 
 func TestSize(t *testing.T) {
-	if _, err := Read("x", strings.NewReader(smallest+"#"+strings.Repeat("x", maxSize-len(smallest)-1))); err != nil {
+	if _, err := Read("x", strings.NewReader(smallest+"#"+strings.Repeat("x", source.MaxSize-len(smallest)-1))); err != nil {
 		t.Error(err)
 	}
-	_, err := Read("x", strings.NewReader(smallest+"#"+strings.Repeat("x", maxSize)))
+	_, err := Read("x", strings.NewReader(smallest+"#"+strings.Repeat("x", source.MaxSize)))
 	if err == nil || !strings.HasPrefix(err.Error(), "x:1:1: the file is larger") {
 		t.Error(err)
 	}
@@ -121,10 +122,10 @@ func TestLargeFiles(t *testing.T) {
 		"variants":  head + "variants:\n" + variants.String(),
 		"factors":   head + "factors:\n" + factors.String() + "variants: {a: {url: http://127.0.0.1:1/}}\n",
 		"files":     head + "variants:\n  a:\n    url: http://127.0.0.1:1/\n    files:\n" + files.String(),
-		"open":      strings.Repeat("[", maxSize),
-		"questions": strings.Repeat("? ", maxSize/2),
-		"comments":  strings.Repeat("#\n", maxSize/2),
-		"template": head + "variants: {a: {processes: [{cmd: '" + strings.Repeat("{{x}} ", maxSize/8) +
+		"open":      strings.Repeat("[", source.MaxSize),
+		"questions": strings.Repeat("? ", source.MaxSize/2),
+		"comments":  strings.Repeat("#\n", source.MaxSize/2),
+		"template": head + "variants: {a: {processes: [{cmd: '" + strings.Repeat("{{x}} ", source.MaxSize/8) +
 			"'}], url: http://127.0.0.1:1/}}\n",
 	} {
 		begun := time.Now()
@@ -363,7 +364,7 @@ func rendered(t *testing.T, e *Experiment) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(text) < maxSize {
+	if len(text) < source.MaxSize {
 		readsAs(t, "", text, *e)
 	}
 }

@@ -203,7 +203,7 @@ func TestGoodFilesAreValid(t *testing.T) {
 // Others are wrong in their YAML, of which the validator sees only the values.
 var meaning = []string{"capitals", "clients", "custom-tag", "name-of-control", "other-path", "own-http", "protocols",
 	"rounds", "run-files", "same-names",
-	"sequential", "served", "templates",
+	"sequential", "served", "streams-2", "streams-3", "streams-4", "templates",
 	"templates-2", "too-many-variants", "two-documents", "url", "url-alone"}
 
 func TestBadFilesAreNotValid(t *testing.T) {

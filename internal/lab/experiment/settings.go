@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,7 +32,11 @@ func (l Level) Way() (loadplan.Way, error) {
 
 // SetPlan sets in a plan what the workload says of its settings.
 func (w Workload) SetPlan(p *loadplan.Plan) error {
-	return keys.SetPlan(p, "workload", w, Workload{})
+	err := keys.SetPlan(p, "workload", w, Workload{})
+	if p.Stream.IsSet() {
+		p.Drain = loadplan.StreamDrain
+	}
+	return err
 }
 
 // Take sets what a plan says of the settings that are given, by their names.
@@ -44,19 +49,22 @@ func (w *Workload) Take(p *loadplan.Plan, given map[string]bool) error {
 	return keys.Take(w, "workload", p, given)
 }
 
-// checkPlan checks the settings of a level together, as the engine does, each at its key.
-func (c *checker) checkPlan(at string, l Level) {
+// checkPlan checks the settings of a level and of the workload together, as the engine does, each
+// at its key; those of the workload if first.
+func (c *checker) checkPlan(at string, l Level, first bool) {
 	p := loadplan.DefaultPlan()
-	if l.SetPlan(&p) != nil {
+	if errors.Join(l.SetPlan(&p), c.Workload.SetPlan(&p)) != nil {
 		return // a value has a fault of its own
 	}
+	p.Users = 0 // who need a scenario, which is made of files
 	for _, flaw := range p.SettingFlaws() {
-		key, is := strings.CutPrefix(setting.InKeys(flaw.Setting), "level.")
+		place, key, is := strings.Cut(setting.InKeys(flaw.Setting), ".")
 		said := setting.Heard(flaw, func(field string) string {
 			_, key, _ := strings.Cut(setting.InKeys(field), ".")
 			return key
 		})
-		c.addFaultIf(is, at+"."+key, "%s", said.Problem)
+		c.addFaultIf(is && place == "level", at+"."+key, "%s", said.Problem)
+		c.addFaultIf(is && place == "workload" && first, place+"."+key, "%s", said.Problem)
 	}
 }
 

@@ -225,11 +225,12 @@ func CompareGroups(groups []Group, by []lab.Measure, margin float64) (*Unpaired,
 }
 
 // usualMeasures are the measures that are compared by default. Few stored results have the server's
-// CPU time, or a scenario.
+// CPU time, a scenario or streams.
 func usualMeasures(groups []Group) (all []lab.Measure) {
 	always := []string{"throughput", "p50", "p99"}
 	for _, name := range []string{"throughput", "cpu", "p50", "p99", "iterations", "iteration_p50",
-		"iteration_p99", "checks"} {
+		"iteration_p99", "checks", "first_event_p50", "first_event_p99", "gap_p99", "events", "tokens",
+		"goodput"} {
 		m, _ := lab.MeasureNamed(name)
 		known := func(g Group) bool { return slices.ContainsFunc(g.allTrials(), m.Has) }
 		if slices.Contains(always, name) || slices.ContainsFunc(groups, known) {

@@ -201,7 +201,11 @@ func firstQuestion(p loadplan.Plan) (q fairness.Question, err error) {
 			return q, err
 		}
 	}
-	return fairness.Question{Way: p.Way(), Request: req}, nil
+	q = fairness.Question{Way: p.Way(), Request: req}
+	if p.Stream.IsSet() {
+		q.Stream = &p.Stream
+	}
+	return q, nil
 }
 
 // allowRemedy describes how the user can allow the differences of an arm's answers. It names the

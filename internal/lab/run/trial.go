@@ -150,7 +150,8 @@ func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experi
 	}
 	own := a.variant.Generator == nil
 	// Otherwise the load has other sizes.
-	if len(p.Requests) == 1 && !p.HasHoles() && p.Script == nil && !p.Target.TLS && own {
+	if len(p.Requests) == 1 && !p.HasHoles() && p.Script == nil && !p.Target.TLS && own &&
+		!p.Stream.IsSet() {
 		t.Wire = before.WireBytes.Mean
 	}
 	if err := r.warmAndMeasure(ctx, t, l, p, kept, stand); err != nil {
@@ -189,8 +190,12 @@ func withServerAlive(ctx context.Context, stand Stand) (_ context.Context, stop 
 // changedAspects is how a server's answer differs after the load, except in what may differ between
 // servers.
 func (r *running) changedAspects(before, after *fairness.Answer) (all []fairness.Difference) {
+	allow := r.Experiment.Fairness.Allow
+	if before.Stream != nil { // each is one answer, and the next may be longer
+		allow = append(slices.Clone(allow), "events", "tokens")
+	}
 	t := fairness.Compare("before", []fairness.Asked{{Variant: "before", Answer: before},
-		{Variant: "after", Answer: after}}, r.Experiment.Fairness.Allow)
+		{Variant: "after", Answer: after}}, allow)
 	for _, v := range t.Violations() {
 		all = append(all, fairness.Difference{Aspect: v.Aspect, Before: v.Reference, After: v.Value})
 	}
@@ -210,6 +215,7 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, l experiment
 		return err
 	}
 	t.Warmup = w
+	settleStreams(&p, first)
 	recorded, err := r.Watch(stand.Trees)
 	if err != nil {
 		setFailure(t, "measure", err)
@@ -235,6 +241,18 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, l experiment
 	grade.SetCourse(t)
 	return nil
 }
+
+// settleStreams has a load run until its first streams have ended before its window begins, going
+// by the load before: until then there are fewer of them at once, or all are at their beginning.
+func settleStreams(p *loadplan.Plan, before *result.Result) {
+	if p.Stream.IsSet() && p.Warmup > 0 && before != nil && before.Latency != nil {
+		long := loadplan.Seconds(before.Latency.P99 * 1e3)
+		p.Warmup = max(p.Warmup, min(long, settleStreamsMost))
+	}
+}
+
+// settleStreamsMost limits how long that takes.
+const settleStreamsMost = loadplan.Seconds(30 * time.Second)
 
 // unusable is why a load says nothing of its server: its script failed, or nothing was answered.
 func unusable(r *result.Result) error {

@@ -25,7 +25,9 @@ func warmUp(ctx context.Context, run result.Runner, p loadplan.Plan,
 		return nil, nil, nil
 	}
 	p.Duration, p.Warmup, p.Requested = loadplan.Seconds(rule.Max), 0, 0
-	p.Drain = min(p.Drain, loadplan.Seconds(time.Second))
+	if !p.Stream.IsSet() { // of which none may end within a shorter one
+		p.Drain = min(p.Drain, loadplan.Seconds(time.Second))
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	w := &lab.Warmup{}
@@ -33,7 +35,11 @@ func warmUp(ctx context.Context, run result.Runner, p loadplan.Plan,
 		if iv.To-iv.From < 900*time.Millisecond || iv.From >= time.Duration(p.Duration) {
 			return // after the window
 		}
-		w.Rates = append(w.Rates, float64(iv.Answered())/(iv.To-iv.From).Seconds())
+		n := iv.Answered()
+		if p.Stream.IsSet() {
+			n = iv.Events
+		}
+		w.Rates = append(w.Rates, float64(n)/(iv.To-iv.From).Seconds())
 		judgeWarmup(w, rule)
 		if w.Steady == lab.Yes && iv.To >= time.Duration(rule.Min) {
 			stop(errSteady)

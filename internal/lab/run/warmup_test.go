@@ -65,3 +65,43 @@ func TestWarm(t *testing.T) {
 		t.Errorf("no warm-up took %+v, %v", w, err)
 	}
 }
+
+// Streams are steady when their events are, for few of them end in a second, and all of them may end.
+// Their load is measured when the first ones of it have ended.
+func TestWarmStreams(t *testing.T) {
+	var given loadplan.Plan
+	run := func(ctx context.Context, p loadplan.Plan, each func(loadresult.Interval)) (*result.Result, error) {
+		given = p
+		for i := range 30 {
+			if ctx.Err() != nil {
+				break
+			}
+			iv := loadresult.Interval{From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
+				Completed: int64(i % 3)}
+			iv.Events = 800
+			each(iv)
+		}
+		return &result.Result{Latency: &result.Distribution{P99: 6e6}}, nil
+	}
+	p := loadplan.DefaultPlan()
+	p.Stream.Format, p.Drain, p.Warmup = "sse", loadplan.StreamDrain, loadplan.Seconds(time.Second/2)
+	rule := experiment.Warmup{Max: experiment.Duration(30 * time.Second), CoV: 0.02}
+	w, first, err := warmUp(t.Context(), run, p, rule)
+	if err != nil || w.Steady != lab.Yes || len(w.Rates) != 5 || w.Rates[4] != 800 || given.Drain != loadplan.StreamDrain {
+		t.Errorf("%v, %+v, drain %v", err, w, given.Drain)
+	}
+	for _, c := range []struct {
+		plain bool
+		p99   float64
+		want  time.Duration
+	}{{false, 6e6, 6 * time.Second}, {false, 1e5, time.Second / 2}, {false, 60e6, 30 * time.Second}, {true, 6e6, time.Second / 2}} {
+		one := p
+		if c.plain {
+			one.Stream.Format = ""
+		}
+		first.Latency.P99 = c.p99
+		if settleStreams(&one, first); time.Duration(one.Warmup) != c.want {
+			t.Errorf("%+v: %v", c, one.Warmup)
+		}
+	}
+}

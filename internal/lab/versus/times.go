@@ -138,18 +138,33 @@ func (c *Comparison) metrics() (all []experiment.Metric) {
 	if c.startsServers() { // it depends least on what else the machine does
 		all = append(all, "cpu")
 	}
-	if c.Level.Rate == 0 {
+	streams := c.Workload.Stream.Format != ""
+	switch {
+	case c.Level.Rate == 0:
 		all = append(all, "throughput")
-	} else {
+	case streams:
+		all = append(all, experiment.FirstEventP50)
+	default:
 		all = append(all, "p50")
 	}
-	return append(all, tail)
+	if len(c.Workload.Goodput) > 0 {
+		all = append(all, experiment.Goodput)
+	}
+	if all = append(all, c.tail()); streams {
+		all = append(all, experiment.GapP99)
+	}
+	return all
 }
 
 // tail is the measure of the slowest requests.
-const tail = "p99"
+func (c *Comparison) tail() experiment.Metric {
+	if c.Workload.Stream.Format != "" {
+		return experiment.FirstEventP99
+	}
+	return "p99"
+}
 
 // gated are the measures of a gate: that which decides first, and what the slowest requests take.
-func gated(metrics []experiment.Metric) []experiment.Metric {
-	return []experiment.Metric{metrics[0], tail}
+func (c *Comparison) gated(metrics []experiment.Metric) []experiment.Metric {
+	return []experiment.Metric{metrics[0], c.tail()}
 }

@@ -74,7 +74,7 @@ func (c *Comparison) File() ([]byte, error) {
 	}
 	if c.Regression > 0 {
 		g := experiment.Default[experiment.Gate]()
-		g.Metrics, g.Margin = gated(e.Design.Metrics), c.Regression
+		g.Metrics, g.Margin = c.gated(e.Design.Metrics), c.Regression
 		e.Gate = &g
 	}
 	text, err := e.Marshal()

@@ -15,7 +15,7 @@ import (
 
 // Past returns the views of what runs of an experiment found, one after the other.
 func Past(r *lab.Record, found *payload.Past) (all []View) {
-	p := &payload.Experiment{Record: r, Past: found, Measures: payload.Measures(),
+	p := &payload.Experiment{Record: r, Past: found, Measures: payload.Measures(r.Trials),
 		Metrics: r.Experiment.Design.Metrics}
 	for _, l := range r.Experiment.Levels {
 		p.Levels = append(p.Levels, payload.Level{Name: l.Name, Open: l.IsOpen()})

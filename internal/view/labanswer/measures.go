@@ -1,6 +1,7 @@
 package labanswer
 
 import (
+	"slices"
 	"strings"
 
 	"dyno/internal/lab"
@@ -34,7 +35,14 @@ var phrases = map[string]phrase{
 		"the bytes per request of"},
 	"iterations": {"iterations/s", "completes", "fewer iterations/s", "more iterations/s",
 		"as many iterations/s as"},
-	"checks": {"checks passed", "passes", "fewer checks", "more checks", "as many checks as"},
+	"events": {"events/s", "sends", "fewer events/s", "more events/s", "as many events/s as"},
+	"tokens": {"tokens/s", "sends", "fewer tokens/s", "more tokens/s", "as many tokens/s as"},
+	"cpu_event": {"CPU per event", "needs", "less CPU per event", "more CPU per event",
+		"the CPU per event of"},
+	"good": {"share of good requests", "has", "lower share of good requests",
+		"higher share of good requests", "the share of good requests of"},
+	"goodput": {"goodput", "has", "lower goodput", "higher goodput", "the goodput of"},
+	"checks":  {"checks passed", "passes", "fewer checks", "more checks", "as many checks as"},
 }
 
 // phraseOf is how a measure is spoken of; that of a time is made from its name.
@@ -43,8 +51,11 @@ func phraseOf(metric string) phrase {
 		return p
 	}
 	name := metric + " latency"
-	if rest, of := strings.CutPrefix(metric, "iteration_"); of {
-		name = rest + " time per iteration"
+	for prefix, of := range map[string]string{"iteration_": " time per iteration",
+		"first_event_": " first event", "gap_": " gap", "token_time_": " token time"} {
+		if rest, is := strings.CutPrefix(metric, prefix); is {
+			name = rest + of
+		}
 	}
 	return phrase{name, "has", "lower " + name, "higher " + name, "the " + name + " of"}
 }
@@ -92,7 +103,7 @@ func valueText(metric, unit string, v float64) string {
 		return format.Size(v * 1e6)
 	case strings.HasPrefix(unit, "bytes"):
 		return format.Size(v)
-	case metric == "throughput" || metric == "iterations" || metric == "capacity":
+	case slices.Contains([]string{"throughput", "iterations", "capacity", "goodput"}, metric):
 		return format.Digits3(v) + "/s"
 	case unit == "%":
 		return format.FinePercent(v / 100)

@@ -184,7 +184,7 @@ func restText(open, invalid []placed) string {
 // tailText is why a percentile of latency is undecided that users feel, where nothing is decided
 // and the first measure is another; "" if there is none. What would decide one measure is said.
 func tailText(open []placed, forecast string) string {
-	at := slices.IndexFunc(open, func(p placed) bool { return strings.HasPrefix(p.metric, "p99") })
+	at := slices.IndexFunc(open, func(p placed) bool { return strings.Contains(p.metric, "p99") })
 	if at < 0 {
 		return ""
 	}

@@ -62,7 +62,7 @@ func comparedMeasures() []measure {
 				true, nil})
 		}
 	}
-	all = append(all, scenarioMeasures()...)
+	all = slices.Concat(all, scenarioMeasures(), streamMeasures())
 	return append(all,
 		always("generator CPU/request", format.Micros, func(r *result.Result) (float64, bool) {
 			return r.Generator.CPUPerRequest, r.Generator.CPUPerRequest > 0

@@ -1,8 +1,12 @@
 package labreport
 
 import (
+	"strings"
+
+	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/view/format"
+	"dyno/internal/view/labanswer"
 	"dyno/internal/view/report"
 )
 
@@ -46,4 +50,21 @@ func scenarioMeasures() []measure {
 	}
 	return append(all, measure{name: "checks passed", show: format.FinePercent, some: true,
 		of: func(r *result.Result) (float64, bool) { return r.Passed("") }})
+}
+
+// streamMeasures are those of streams of events, and of goodput.
+func streamMeasures() (all []measure) {
+	for _, m := range lab.StreamMeasures {
+		show := format.Digits3
+		switch {
+		case strings.HasPrefix(m.Unit, "µs"):
+			show = format.Micros
+		case m.Unit == "%":
+			show = func(v float64) string { return format.FinePercent(v / 100) }
+		}
+		all = append(all, measure{labanswer.MeasureName(m.Name), show,
+			func(r *result.Result) (float64, bool) { return m.Value(&lab.Trial{Result: r}) }, true,
+			func(r *result.Result) bool { return m.IsOver(&lab.Trial{Result: r}) }})
+	}
+	return all
 }

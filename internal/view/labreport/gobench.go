@@ -25,6 +25,8 @@ func benchUnit(m lab.Measure) (unit string, factor float64) {
 		return m.Name + "-ns/op", 1e3
 	case m.Name == string(experiment.Capacity): // req/s is throughput
 		return "capacity-req/s", 1
+	case m.Unit == "µs/event":
+		return "cpu-ns/event", 1e3
 	case m.Unit == "MB":
 		return m.Name + "-B", 1e6
 	case m.Unit == "%":
@@ -41,21 +43,22 @@ func benchUnit(m lab.Measure) (unit string, factor float64) {
 // Those of which nothing completed have no line.
 func Bench(w io.Writer, rs ...*result.Result) error {
 	d := format.NewDocument(w)
+	all := make([]lab.TrialSummary, len(rs))
+	for i, r := range rs {
+		if all[i] = (&lab.Trial{Result: r}).Summary(); r.Requests.Completed == 0 {
+			all[i].Values = nil
+		}
+	}
 	for i, r := range rs {
 		if i == 0 || r.Host != rs[i-1].Host {
-			writeBenchHead(d, r.Host)
-		}
-		t := &lab.Trial{Result: r}
-		values := t.Summary()
-		if r.Requests.Completed == 0 {
-			values.Values = nil
+			writeBenchHead(d, r.Host, all)
 		}
 		name := fmt.Sprintf("HTTP/%s/model=%s/connections=%d", benchLoad(r), r.Model,
 			r.Plan.Connections)
 		if offered := r.Offered(); offered != nil {
 			name += "/rate=" + strconv.FormatFloat(*offered, 'f', -1, 64)
 		}
-		writeBenchLine(d, name, r.Requests.Completed, values)
+		writeBenchLine(d, name, r.Requests.Completed, all[i])
 	}
 	return d.Err()
 }
@@ -79,7 +82,7 @@ func benchLoad(r *result.Result) string {
 // does not know of rounds, so its intervals are wider than those of the report.
 func ExperimentBench(w io.Writer, r *lab.Record) error {
 	d := format.NewDocument(w)
-	writeBenchHead(d, r.Host)
+	writeBenchHead(d, r.Host, r.Trials)
 	for _, t := range r.Trials {
 		name := fmt.Sprintf("%s/variant=%s/level=%s", benchName(r.Name), benchName(t.Arm),
 			benchName(t.Level))
@@ -88,12 +91,12 @@ func ExperimentBench(w io.Writer, r *lab.Record) error {
 	return d.Err()
 }
 
-func writeBenchHead(d *format.Document, h result.Host) {
+func writeBenchHead(d *format.Document, h result.Host, trials []lab.TrialSummary) {
 	fmt.Fprintf(d, "goos: %s\ngoarch: %s\n", format.PlainLine(h.OS), format.PlainLine(h.Arch))
 	if h.CPU != "" {
 		fmt.Fprintf(d, "cpu: %s\n", format.PlainLine(h.CPU))
 	}
-	for _, m := range lab.Measures {
+	for _, m := range lab.MeasuresOf(trials) {
 		better := map[int]string{1: "higher", -1: "lower"}[m.Better]
 		unit, _ := benchUnit(m)
 		fmt.Fprintf(d, "Unit %s better=%s\n", unit, better)

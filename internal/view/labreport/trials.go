@@ -26,14 +26,15 @@ func TrialLine(t *lab.Trial) string {
 }
 
 // ExperimentCSV writes the trials of an experiment, a line each in the order in which they ran,
-// with every measure. What a trial does not have is empty. Trials that tried a setting of the
-// generator come last, and have it in a column of its own. The last column names the measures whose
-// values are only known to be higher, because requests had no answer.
+// with their measures (lab.MeasuresOf). What a trial does not have is empty. Trials that tried a
+// setting of the generator come last, and have it in a column of its own. The last column names the
+// measures whose values are only known to be higher, because requests had no answer.
 func ExperimentCSV(w io.Writer, r *lab.Record) error {
 	c := csv.NewWriter(w)
 	head := []string{"trial", "round", "position", "attempt", "level", "variant", "control", "started",
 		"grade", "reasons", "failure"}
-	for _, m := range lab.Measures {
+	measures := lab.MeasuresOf(r.Trials)
+	for _, m := range measures {
 		head = append(head, m.Name+" ("+m.Unit+")")
 	}
 	if err := c.Write(append(head, "generator setting", "only known to be higher")); err != nil {
@@ -44,13 +45,13 @@ func ExperimentCSV(w io.Writer, r *lab.Record) error {
 		control[a.Name] = a.Control
 	}
 	for _, t := range r.Trials {
-		if err := c.Write(append(trialRow(t, control[t.Arm]), "", higher(t))); err != nil {
+		if err := c.Write(append(trialRow(t, control[t.Arm], measures), "", higher(t))); err != nil {
 			return err
 		}
 	}
 	if s := r.Sensitive; s != nil {
 		for _, t := range s.Trials {
-			row := append(trialRow(t, false), format.CSVField(s.SettingOf(t.Arm)), higher(t))
+			row := append(trialRow(t, false, measures), format.CSVField(s.SettingOf(t.Arm)), higher(t))
 			if err := c.Write(row); err != nil {
 				return err
 			}
@@ -64,7 +65,7 @@ func ExperimentCSV(w io.Writer, r *lab.Record) error {
 func higher(t lab.TrialSummary) string { return format.CSVField(strings.Join(t.Over, " ")) }
 
 // trialRow is a trial as a line of CSV.
-func trialRow(t lab.TrialSummary, control bool) []string {
+func trialRow(t lab.TrialSummary, control bool, measures []lab.Measure) []string {
 	why, failed := "", ""
 	for i, reason := range t.Reasons {
 		if i > 0 {
@@ -79,7 +80,7 @@ func trialRow(t lab.TrialSummary, control bool) []string {
 		strconv.Itoa(t.Attempt), format.CSVField(t.Level), format.CSVField(t.Arm),
 		strconv.FormatBool(control), t.Started.Format(time.RFC3339Nano),
 		format.CSVField(string(t.Grade)), format.CSVField(why), format.CSVField(failed)}
-	for _, m := range lab.Measures {
+	for _, m := range measures {
 		cell := ""
 		if v, ok := t.Values[m.Name]; ok {
 			cell = strconv.FormatFloat(v, 'g', -1, 64)

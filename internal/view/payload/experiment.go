@@ -47,9 +47,9 @@ type Measure struct {
 	Better int    `json:"better"` // 1: more is; -1: less is
 }
 
-// Measures are all.
-func Measures() (all []Measure) {
-	for _, m := range lab.Measures {
+// Measures are those that are shown of trials.
+func Measures(trials []lab.TrialSummary) (all []Measure) {
+	for _, m := range lab.MeasuresOf(trials) {
 		all = append(all, Measure{m.Name, m.Unit, m.Better})
 	}
 	return all
@@ -103,7 +103,7 @@ func readExperiment(dir string) (*Experiment, error) {
 	}
 	p := &Experiment{Kind: "experiment", Answer: labanswer.Of(r),
 		Words: labreport.ExperimentWordsOf(r), Record: r, Metrics: r.Experiment.Design.Metrics,
-		Measures: Measures()}
+		Measures: Measures(r.Trials)}
 	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
 	for _, l := range r.Experiment.Levels {
 		p.Levels = append(p.Levels, Level{l.Name, l.IsOpen()})

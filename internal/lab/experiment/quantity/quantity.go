@@ -1,7 +1,8 @@
 // Package quantity has the types of values in an experiment file: durations, shares, rates, counts,
-// statuses and lists of CPUs (quantity.go), mappings (mapping.go), and what answers must be
-// (rules.go). Each value reads what a person writes, such as 90s, 2%, 20k/s, 2xx or 0,2-3, and its
-// error says how to write it. encode.go writes all of them, and whole files, as YAML.
+// statuses and lists of CPUs (quantity.go), mappings (mapping.go), what answers must be (rules.go),
+// and how they are streams of events (stream.go). Each value reads what a person writes, such as
+// 90s, 2%, 20k/s, 2xx or 0,2-3, and its error says how to write it. encode.go writes all of them,
+// and whole files, as YAML.
 package quantity
 
 import (
