@@ -19,7 +19,6 @@ var streamRows = []Setting{
 		}},
 		Field: "Format", Form: &Form{Does: "answers are streams of events"},
 		Key: "workload.stream.format", Schema: KeyWords{oneOf, "how events are told apart"},
-		Compare: &Form{Hint: Hint{Label: "Streams of"}, Does: "answers are streams of events"},
 		Says: func(p *loadplan.Plan) string {
 			if !p.Stream.IsSet() {
 				return ""
