@@ -116,7 +116,7 @@ var load = []Setting{
 		Field:  "Timeout", Library: "Timeout", Key: "level.timeout",
 		Schema: KeyWords{`"$ref": "#/$defs/duration"`,
 			"of an exchange; default {default}, of streams 10m"},
-		Form:   &Form{Hint: Hint{Unit: "s"}}, Stored: "of an exchange"},
+		Form: &Form{Hint: Hint{Unit: "s"}}, Stored: "of an exchange"},
 	{Name: "threads", Short: "t", Value: "N", Group: loadGroup, On: All,
 		Least: 1, Most: loadplan.MaxThreads,
 		Does: "threads (one a physical core)", Varies: true,
