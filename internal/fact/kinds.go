@@ -171,6 +171,10 @@ type Retry struct {
 	Method string `json:"method"`
 	Why    string `json:"why"`
 	Count  int64  `json:"count"`
+	// Least and Most are how many requests their connections had answered before. Most 0: it is not
+	// known, or none.
+	Least int64 `json:"answered_least,omitempty"`
+	Most  int64 `json:"answered_most,omitempty"`
 	// Twice is set if the server may have carried them out before, and the method is not idempotent.
 	Twice bool `json:"twice,omitempty"`
 }

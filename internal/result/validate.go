@@ -127,6 +127,9 @@ func checkCounts(r *Result) (all []error) {
 		all = append(all, fmt.Errorf("status has %d answers, and %d requests completed or failed",
 			answers, ended))
 	}
+	for _, k := range r.Retries {
+		below("retries", k.Count, k.Least, k.Most-k.Least)
+	}
 	for i, e := range r.Errors {
 		below(fmt.Sprintf("errors[%d].count", i), e.Count)
 	}

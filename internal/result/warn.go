@@ -46,14 +46,8 @@ func cautions(r *Result) (all []fact.Fact) {
 		all = append(all, fact.Fact{Severity: fact.Warning,
 			Args: fact.ApplicationStderr{Bytes: e.Bytes, First: runfacts.FirstLine(e.Text)}})
 	}
-	share := 100 * float64(r.Requests.Retried) / float64(max(r.Requests.Sent, 1))
-	if share > retriedLeast {
-		found := fact.Retries{Count: r.Requests.Retried, Percent: share}
-		for _, k := range r.Retries {
-			found.Of = append(found.Of, fact.Retry{Method: k.Method, Why: k.Why, Count: k.Count,
-				Twice: k.Why == loadresult.RetryClosed && !loadplan.IsIdempotent(k.Method)})
-		}
-		all = append(all, fact.Fact{Severity: fact.Warning, Args: found})
+	if r.AreRetriesTold() {
+		all = append(all, fact.Fact{Severity: fact.Warning, Args: r.SentAgain()})
 	}
 	if q := r.Requests; q.FailedAfter > 0 {
 		all = append(all, fact.Fact{Severity: fact.Warning,
@@ -61,6 +55,21 @@ func cautions(r *Result) (all []fact.Fact) {
 	}
 	return all
 }
+
+// SentAgain is how many requests were sent again, and why.
+func (r *Result) SentAgain() fact.Retries {
+	n := r.Requests.Retried
+	found := fact.Retries{Count: n, Percent: 100 * float64(n) / float64(max(r.Requests.Sent, 1))}
+	for _, k := range r.Retries {
+		found.Of = append(found.Of, fact.Retry{Method: k.Method, Why: k.Why, Count: k.Count,
+			Least: k.Least, Most: k.Most,
+			Twice: k.Why == loadresult.RetryClosed && !loadplan.IsIdempotent(k.Method)})
+	}
+	return found
+}
+
+// AreRetriesTold reports whether a warning says what SentAgain has.
+func (r *Result) AreRetriesTold() bool { return r.SentAgain().Percent > retriedLeast }
 
 // findBacklog finds that an open loop was asked for more than came of it. One or two requests that
 // were due just before the window's end do not make that so.

@@ -9,6 +9,7 @@
 //	phrase.go     a sentence with its amounts apart: facts of a kind in one
 //	notices.go    sentences about what a load did otherwise than one would take it to
 //	parts.go      facts of the parts of a load, those that are said alike once
+//	retries.go    why requests were sent again
 //	say.go        the catalogue: kind → sentence
 //	search.go     sentences about a search for a rate, its probes, and points of a sweep
 //	server.go     sentences about what the server did with a load
@@ -240,26 +241,6 @@ func lostAddress(of fact.Scope, a fact.AddressLost) string {
 		end = "; dyno looks a name up once: if " + a.Name + " has another address by now, run it again"
 	}
 	return of.Address + name + " " + how + when + end
-}
-
-// retryReasons say why requests were sent again, after "because".
-var retryReasons = map[string]string{
-	"closed":    "the connection was closed before a byte of the answer",
-	"announced": "the server closed the connection after an earlier answer, as it had announced",
-	"unsent":    "the connection was lost before any of it was sent",
-	"refused":   "the server said that it had not processed it",
-}
-
-func retries(a fact.Retries) string {
-	parts := make([]string, len(a.Of))
-	for i, r := range a.Of {
-		parts[i] = fmt.Sprintf("%s %s, because %s", count(r.Count), r.Method, retryReasons[r.Why])
-		if r.Twice {
-			parts[i] += " (the server may have carried it out twice)"
-		}
-	}
-	return fmt.Sprintf("%s (%.1f %%) %s sent again on another connection: %s",
-		digits.Plural(a.Count, "request"), a.Percent, digits.Were(a.Count), strings.Join(parts, "; "))
 }
 
 // count is a count as people read it: 1,234,567.

@@ -317,7 +317,7 @@ func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) 
 		case first && phase == loadresult.Timeout:
 			w.failRequest(c, uint32(tag), loadresult.Timeout, err)
 		case unanswered && again && phase != loadresult.Protocol:
-			w.queueRetry(x, x.Past|flow.WasLost, why)
+			w.queueRetry(c, x, x.Past|flow.WasLost, why)
 		case first || untouched || begun && phase != loadresult.Timeout:
 			w.failRequest(c, uint32(tag), phase, err)
 		default:

@@ -247,7 +247,7 @@ func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	times, begun := x.Past&flow.Refusals, x.status != 0
 	leaving := c.codec.Room() == 0 && (c.used > 0 || c.live > 1)
 	if !begun && (times == 0 || leaving && times < refusedMost) {
-		w.queueRetry(x, x.Past+1, loadresult.RetryRefused)
+		w.queueRetry(c, x, x.Past+1, loadresult.RetryRefused)
 	} else {
 		w.failRequest(c, tag, loadresult.Protocol, cmp.Or(err, failure.ErrRefused))
 	}
@@ -281,14 +281,16 @@ func (u *users) methodOf(request uint32, p *loadplan.Plan) string {
 	return p.MethodOf(u.all[request].step.Message)
 }
 
-// queueRetry has a request sent again as soon as a connection has room.
-func (w *worker) queueRetry(x *exchange, past uint16, why string) {
+// queueRetry has a request of a connection sent again as soon as one has room.
+func (w *worker) queueRetry(c *conn, x *exchange, past uint16, why string) {
 	a := x.Arrival
 	a.Past = past
 	w.queue(a)
 	if a.Counted {
 		w.totals.Retried++
-		w.totals.Retries.Count(w.users.methodOf(a.Request, w.plan), why, 1)
+		answered := int64(c.used)
+		w.totals.Retries.Count(loadresult.Retry{Method: w.users.methodOf(a.Request, w.plan), Why: why,
+			Count: 1, Least: answered, Most: answered})
 	}
 }
 

@@ -39,7 +39,7 @@ func TestResendOfMethods(t *testing.T) {
 			var want loadresult.Retries
 			failed := int64(5)
 			if slices.Contains(again, method) {
-				want, failed = loadresult.Retries{{Method: method, Why: loadresult.RetryClosed, Count: 9}}, 0
+				want, failed = loadresult.Retries{{Method: method, Why: loadresult.RetryClosed, Count: 9, Least: 1, Most: 1}}, 0
 			}
 			if !reflect.DeepEqual(r.Retries, want) || r.Total.Failed != failed ||
 				arrived != 10+int(r.Retried) {

@@ -7,6 +7,9 @@ type Retry struct {
 	Method string `json:"method"` // OtherMethods, if there were more than a result has
 	Why    string `json:"why"`
 	Count  int64  `json:"count"`
+	// Least and Most are how many requests their connections had answered before.
+	Least int64 `json:"answered_least,omitempty"`
+	Most  int64 `json:"answered_most,omitempty"`
 }
 
 // Why a request was sent again.
@@ -26,25 +29,29 @@ const (
 // A Retries is how many requests were sent again, by method and reason.
 type Retries []Retry
 
-// Count counts n requests.
-func (r *Retries) Count(method, why string, n int64) {
+// Count counts requests.
+func (r *Retries) Count(more Retry) {
 	for {
-		i := slices.IndexFunc(*r, func(k Retry) bool { return k.Method == method && k.Why == why })
+		i := slices.IndexFunc(*r, func(k Retry) bool {
+			return k.Method == more.Method && k.Why == more.Why
+		})
 		switch {
 		case i >= 0:
-			(*r)[i].Count += n
+			k := &(*r)[i]
+			k.Count += more.Count
+			k.Least, k.Most = min(k.Least, more.Least), max(k.Most, more.Most)
 			return
-		case len(*r) < retriesMost || method == OtherMethods:
-			*r = append(*r, Retry{method, why, n})
+		case len(*r) < retriesMost || more.Method == OtherMethods:
+			*r = append(*r, more)
 			return
 		}
-		method = OtherMethods
+		more.Method = OtherMethods
 	}
 }
 
 // AddRetries adds the counts of another worker or part.
 func (r *Retries) AddRetries(from Retries) {
 	for _, k := range from {
-		r.Count(k.Method, k.Why, k.Count)
+		r.Count(k)
 	}
 }

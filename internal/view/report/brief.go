@@ -87,7 +87,7 @@ func briefRows(r *result.Result, s format.Style) (all []document.Row) {
 	}
 	all = append(append(all, objectiveRows(r, s)...), warningRows(a, s)...)
 	add("rate", rateText(r))
-	add("requests", requestsText(r.Requests))
+	add("requests", requestsText(r.Requests, retriedText(r)))
 	if rows := r.Plan.Rows; rows != nil {
 		add("data", rowsText(rows))
 	}

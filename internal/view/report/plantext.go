@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/setting"
 	"dyno/internal/view/format"
 )
@@ -261,14 +263,22 @@ func probeText(p *result.Probe) string {
 		s += format.Exact3(*p.Rate.Offered) + "/s poisson, "
 	}
 	s += "on " + format.Plural(int64(p.Connections.Asked), "connection") + " of its own; " +
-		requestsText(p.Requests)
+		requestsText(p.Requests, say.Retried(fact.Retries{Count: p.Requests.Retried}))
 	if p.SendLagP99 != nil {
 		s += ", send lag p99 " + format.Micros(*p.SendLagP99)
 	}
 	return s
 }
 
-func requestsText(q result.Requests) string {
+// retriedText is how many requests were sent again, and why, unless a warning says that.
+func retriedText(r *result.Result) string {
+	if r.AreRetriesTold() {
+		return format.Count(r.Requests.Retried) + " retried"
+	}
+	return say.Retried(r.SentAgain())
+}
+
+func requestsText(q result.Requests, retried string) string {
 	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", format.Count(q.Sent),
 		format.Count(q.Completed), format.Plural(q.Errors, "error"), format.Count(q.Unfinished))
 	if q.Redirects > 0 {
@@ -281,8 +291,8 @@ func requestsText(q result.Requests) string {
 	if q.Held > 0 {
 		s += fmt.Sprintf("; %s sent before the window had no answer", format.Count(q.Held))
 	}
-	if q.Retried > 0 {
-		s += fmt.Sprintf("; %s retried after a close", format.Count(q.Retried))
+	if retried != "" {
+		s += "; " + retried
 	}
 	if q.SentAfter != nil && *q.SentAfter > 0 {
 		s += fmt.Sprintf("; %s of them sent after the window", format.Count(*q.SentAfter))

@@ -80,7 +80,7 @@ func factRows(r *result.Result) []document.Row {
 		{Name: "model", Text: ModelText(r)},
 		{Name: "window", Text: windowText(r)},
 		{Name: "rate", Text: rateText(r)},
-		{Name: "requests", Text: requestsText(r.Requests)},
+		{Name: "requests", Text: requestsText(r.Requests, retriedText(r))},
 	}
 	add := func(name, text string) {
 		if text != "" {
