@@ -19,9 +19,12 @@ func (p *Experiment) writeNumbers() {
 	for i, c := range r.Verdicts {
 		at := fmt.Sprintf("record.verdicts.%d.", i)
 		own := stats.Interval{Low: c.Low, Estimate: c.Ratio, High: c.High, Level: c.Confidence}
-		t.addRatio(at, "ratio", own, c.Bound)
-		t.addRatio(at+"alone.", "estimate", c.Alone, "")
-		t[at+"floor"] = format.BothWays(c.Floor)
+		t[at+"ratio"] = ratioText(own, c.Bound)
+		t.addEnds(at, own)
+		t.addEnds(at+"alone.", c.Alone)
+		if c.Floor > 0 {
+			t[at+"floor"] = format.BothWays(c.Floor)
+		}
 	}
 	for i, c := range r.Cells {
 		t[fmt.Sprintf("record.cells.%d.median.estimate", i)] = medianText(c)
@@ -29,8 +32,9 @@ func (p *Experiment) writeNumbers() {
 	for i, s := range r.Shifts {
 		for k, q := range s.Points {
 			at := fmt.Sprintf("record.shifts.%d.points.%d.", i, k)
-			t.addRatio(at+"ratio.", "estimate", q.Ratio, q.Bound)
-			t.addRatio(at+"band.", "estimate", q.Band, q.Bound)
+			t[at+"ratio.estimate"] = ratioText(q.Ratio, q.Bound)
+			t.addEnds(at+"ratio.", q.Ratio)
+			t.addEnds(at+"band.", q.Band)
 		}
 	}
 	for i, f := range r.Published {
@@ -48,7 +52,9 @@ func (p *Experiment) writeNumbers() {
 	}
 	if r.Sensitive != nil {
 		for i, s := range r.Sensitive.Settings {
-			t.addRatio(fmt.Sprintf("record.sensitivity.settings.%d.ratio.", i), "estimate", s.Ratio, "")
+			at := fmt.Sprintf("record.sensitivity.settings.%d.ratio.", i)
+			t[at+"estimate"] = ratioText(s.Ratio, "")
+			t.addEnds(at, s.Ratio)
 		}
 	}
 	for i, f := range p.Floors {
@@ -64,23 +70,30 @@ func (p *Experiment) writeNumbers() {
 	}
 }
 
-// addRatio adds a ratio, and the ends of its interval if that holds with 95 %: there were trials
-// enough.
-func (t texts) addRatio(at, estimate string, r stats.Interval, bound lab.Bound) {
+// holds reports whether an interval holds with 95 %: there were trials enough.
+func holds(i stats.Interval) bool { return i.Level >= lab.Confidence-1e-9 }
+
+// ratioText is a ratio with the digits that its interval allows, and with what is known of it.
+func ratioText(r stats.Interval, bound lab.Bound) string {
 	text := format.RatioAlone(r.Estimate)
-	if r.Level >= lab.Confidence-1e-9 {
+	if holds(r) {
 		text = format.RatioIn(r.Estimate, r.Low, r.High)
-		t[at+"low"] = format.RatioIn(r.Low, r.Low, r.High)
-		t[at+"high"] = format.RatioIn(r.High, r.Low, r.High)
 	}
 	switch bound {
 	case "":
+		return text
 	case lab.NoBound:
-		text = format.TooFew
-	default:
-		text = string(bound) + " " + text
+		return format.TooFew
 	}
-	t[at+estimate] = text
+	return string(bound) + " " + text
+}
+
+// addEnds adds the ends of the interval of a ratio, if it holds.
+func (t texts) addEnds(at string, r stats.Interval) {
+	if holds(r) {
+		t[at+"low"] = format.RatioIn(r.Low, r.Low, r.High)
+		t[at+"high"] = format.RatioIn(r.High, r.Low, r.High)
+	}
 }
 
 func (t texts) addNumber(at string, v *float64, text func(float64) string) {
@@ -92,7 +105,7 @@ func (t texts) addNumber(at string, v *float64, text func(float64) string) {
 // medianText is a median with half of the width of its interval, if that holds.
 func medianText(c lab.Cell) string {
 	m := c.Median
-	if c.Over || m.Level < lab.Confidence-1e-9 {
+	if c.Over || !holds(m) {
 		return format.Known(c.Over, format.Digits3(m.Estimate))
 	}
 	return format.PlusMinus(m.Estimate, (m.High-m.Low)/2)
