@@ -57,7 +57,7 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 # code the threads of a load run at once. In the others it has nothing to find, and takes most of their
 # time (a test holds them to that); e2e tests a program that it builds without it. Those that take
 # longest begin first, so that at the end no CPU waits for one of them.
-RACED = ./internal/cli ./internal/view/serve ./internal/fleet ./internal/lab/run ./internal/engine/load ./bench \
+RACED = ./internal/cli ./internal/view/serve ./internal/fleet ./internal/lab/run ./internal/engine/auth ./internal/engine/load ./bench \
 	. ./dynotest ./internal/view/live \
 	./bench/hurl ./bench/wrk ./e2e/attack/agent ./internal/dynohome ./internal/engine/data ./internal/engine/h3 ./internal/engine/loadresult \
 	./internal/engine/jsonpath ./internal/engine/loadplan ./internal/engine/luascript ./internal/engine/luavm ./internal/engine/machine ./internal/engine/metric ./internal/engine/onestep ./internal/engine/proto/tls \

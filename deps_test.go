@@ -81,6 +81,7 @@ cgroup: /
 engine/machine: cgroup fact / golang.org/x/sys
 engine/proxyproto: /
 engine/proxyproto/proxytest: engine/proxyproto /
+engine/auth: engine/loadplan engine/metric engine/proto engine/scenario / github.com/aws/aws-sdk-go-v2 github.com/icholy/digest
 engine/loadplan: engine/content engine/goodput fact fault engine/stream engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto fact /
 engine/transport: fact atomicfile engine/dial engine/proxyproto engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/proto/tunnel engine/ring /
@@ -96,7 +97,7 @@ engine/streams: engine/goodput engine/flow engine/loadplan engine/loadresult eng
 engine/sampling: engine/failure engine/loadplan engine/loadresult engine/proto engine/reqlog /
 engine/meter: engine/h3 engine/machine engine/metric engine/ring /
 engine/silences: engine/flow engine/loadresult /
-engine/load: engine/goodput engine/sampling engine/streams engine/silences engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/proto/tunnel engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
+engine/load: engine/auth engine/goodput engine/sampling engine/streams engine/silences engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/proto/tunnel engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole lazyregexp / golang.org/x/net
 result: result/streamed result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting lazyregexp /

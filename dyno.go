@@ -140,6 +140,13 @@ type Load struct {
 	// the environment says.
 	Proxy string
 
+	// Auth is how requests that have no header field Authorization say who sends them: "digest"
+	// answers the challenges of a server (RFC 7616), "sigv4:REGION/SERVICE" signs requests for AWS.
+	// "": as Header or URL says.
+	Auth string
+	// User is who sends them with Auth: "USER:PASSWORD", or "KEY:SECRET". Result does not have it.
+	User string
+
 	// AcceptEncoding is the header field Accept-Encoding of requests that have none, such as "gzip" or
 	// "br,gzip;q=0.5". Result counts the bytes as they come. "": none is sent.
 	AcceptEncoding string

@@ -28,6 +28,7 @@ func (l Load) plan() (p loadplan.Plan, faults []error) {
 	faults = append(faults, l.setPlain(&p)...)
 	p.TLS.CA = string(l.RootCAs)
 	faults = append(faults, l.setSize(&p)...)
+	p.Auth, p.User = l.Auth, l.User
 	faults = append(faults, l.checkLogins()...)
 	if l.Scenario != nil {
 		if l.Follow != 0 {

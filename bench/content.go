@@ -23,6 +23,9 @@ const (
 
 	requestContent  content = "request"  // a script in Lua makes each request
 	responseContent content = "response" // a script in Lua looks at each response
+
+	signedContent  content = "signed"  // each request is signed for AWS
+	chunkedContent content = "chunked" // a body of 12 bytes is sent in chunks of 5
 )
 
 // looksAtBodies reports whether a tool reads bodies.
@@ -32,7 +35,11 @@ func (c content) looksAtBodies() bool {
 
 // repeats reports whether all requests of it are the same.
 func (c content) repeats() bool {
-	return c == sameContent || c == responseContent || c.looksAtBodies() && c != pairContent
+	switch c {
+	case sameContent, responseContent, signedContent, chunkedContent:
+		return true
+	}
+	return c.looksAtBodies() && c != pairContent
 }
 
 // dataRows is how many rows the data of rowContent have.
@@ -105,6 +112,10 @@ func addDynoContent(c command, of content, url string) command {
 		c.args = append(c.args[:last], scriptFile, "--variable", "base="+base)
 	case jsonContent:
 		c.args = append(c.args[:last], "--expect-body", `json:$.state=="`+contentWord+`"`, url)
+	case signedContent:
+		c.args = append(c.args[:last], "--auth", "sigv4:eu-west-1/s3", "-u", "key:secret", url)
+	case chunkedContent:
+		c.args = append(c.args[:last], "--chunk-size", "5", "-b", "twelve bytes", url)
 	case requestContent, responseContent:
 		c.file, c.suffix = wrkContent[of], ".lua"
 		c.args = append(c.args[:last], "--script", scriptFile, url)

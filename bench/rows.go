@@ -292,6 +292,8 @@ var rows = []row{
 		"wrk"),
 	contentRow("luaresponse", "response() of a script in Lua is given each header and body",
 		responseContent, "wrk"),
+	contentRow("signed", "each request is signed for AWS (SigV4)", signedContent),
+	contentRow("chunked", "a body of 12 bytes in three chunks", chunkedContent),
 	queueRow("queue50", 100),
 	queueRow("queue70", 140),
 	queueRow("queue85", 170),

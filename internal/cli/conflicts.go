@@ -41,7 +41,7 @@ func (f *runFlags) conflictFaults() (faults []error) {
 		faults = append(faults, loadplan.Flaw{Setting: "--pprof", Problem: "a CPU profile takes whole " +
 			"seconds of the window; give a --duration of 1s or more"})
 	}
-	if f.user != "" && slices.ContainsFunc(f.defaults.Header, func(h proto.Field) bool {
+	if f.user+f.plan.User != "" && slices.ContainsFunc(f.defaults.Header, func(h proto.Field) bool {
 		return strings.EqualFold(h.Name, "Authorization")
 	}) {
 		faults = append(faults, loadplan.Flaw{Setting: "--user and --header Authorization",

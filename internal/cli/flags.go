@@ -40,6 +40,7 @@ type runFlags struct {
 	headerAt []template.Position // where each header of defaults was given
 	form     form
 	user     string // the value of Authorization; "": none is given
+	sender   string // what it was made of
 
 	watched []probe.Tree
 	watch   []string // as they were given
@@ -205,6 +206,9 @@ func (f *runFlags) setTarget(p parsed) []error {
 // setDefaults sets what was not given to the default that suits what was.
 func (f *runFlags) setDefaults(given map[string]bool) {
 	p := &f.plan
+	if p.Auth != "" {
+		p.User, f.user = f.sender, ""
+	}
 	if p.Requested > 0 && !given["duration"] {
 		p.Duration = 0
 	}

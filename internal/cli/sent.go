@@ -94,7 +94,7 @@ func (f *runFlags) setUser(s string) error {
 		return errors.New("is encoded as a whole, so that it can have no {{holes}}; write what the " +
 			"server gets, as -H 'Authorization: Basic {{credentials}}'")
 	}
-	f.user = requests.BasicAuth(s)
+	f.user, f.sender = requests.BasicAuth(s), s
 	return requests.Unmarked("it", s)
 }
 

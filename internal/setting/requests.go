@@ -18,7 +18,22 @@ var requestRows = []Setting{
 		Does: "a header, or @FILE with one a line; {again}",
 		Form: &Form{Does: "a header, as X-Trace: on"}, Key: "workload.request.headers"},
 	{Name: "user", Short: "u", Value: "USER:PASSWORD", Group: requestGroup, On: All, Secret: true,
-		Does: "the header Authorization: Basic of these"},
+		Does:   "the header Authorization: Basic of these",
+		Access: Access{Text: sender}, Field: "User", Library: "User"},
+	{Name: "auth", Value: "HOW", Group: requestGroup, On: Run | Find,
+		Does: "how -u says who sends a request: digest (it answers challenges), or\n" +
+			"sigv4:REGION/SERVICE with KEY:SECRET (AWS; the request is signed)",
+		Values: []string{loadplan.Digest, "sigv4:us-east-1/s3"}, Free: true,
+		Access: notOfLibrary(text(func(p *loadplan.Plan) *string { return &p.Auth })),
+		Field:  "Auth", Library: "Auth",
+		Says: func(p *loadplan.Plan) string {
+			if p.Auth == "" {
+				return ""
+			}
+			return "signs with " + p.Auth
+		},
+		Stored: "how requests say who sends them, digest or sigv4:REGION/SERVICE; absent: as their " +
+			"headers do"},
 	{Name: "body", Short: "b", Value: "S|@FILE", Group: requestGroup, On: All, Secret: true,
 		Does: "a body, or the file that holds it", Form: &Form{Does: "what is sent"},
 		Key: "workload.request.body"},
@@ -139,4 +154,18 @@ var requestRows = []Setting{
 		Access: each(func(p *loadplan.Plan) *[]loadplan.Target { return &p.FollowTo }, parseOrigin,
 			func(t loadplan.Target) string { return t.URL }),
 		Field: "FollowTo", Stored: "other origins that redirects may lead to; absent: none"},
+}
+
+// sender stands for who sends requests, where the plan says how: nobody is shown it.
+func sender(p *loadplan.Plan) []string {
+	if p.Auth == "" {
+		return nil
+	}
+	return []string{"USER:PASSWORD"}
+}
+
+// notOfLibrary is an access of which the library sets the fields itself.
+func notOfLibrary(a Access) Access {
+	a.Take = nil
+	return a
 }

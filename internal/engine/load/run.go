@@ -46,6 +46,7 @@ import (
 	"slices"
 	"time"
 
+	"dyno/internal/engine/auth"
 	"dyno/internal/engine/dial"
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
@@ -92,6 +93,7 @@ func RunShared(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan
 	if p.IsRandom() && p.Seed == 0 {
 		p.Seed = loadplan.DrawSeed()
 	}
+	p = auth.Applied(p)
 	if p.Probe > 0 {
 		return runProbed(ctx, p, meet, shares, each)
 	}

@@ -247,7 +247,9 @@ func (w *worker) followRedirect(x *exchange, hop *scenario.Step) {
 	if x.Past&flow.IsHop == 0 {
 		u.first, u.timeout = x.sent, w.timeoutOf(x.Request)
 	}
-	w.totals.CountRedirect(x.Counted)
+	if !hop.Challenge {
+		w.totals.CountRedirect(x.Counted)
+	}
 	u.step = *hop
 	x.Past = flow.IsHop
 	if hop.Origin > 0 && x.Counted {

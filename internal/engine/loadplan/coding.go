@@ -33,6 +33,7 @@ func (p *Plan) checkCoding(flaw func(bool, string, string, ...any)) {
 		flaw(strings.ContainsFunc(p.AcceptEncoding, func(r rune) bool { return r < ' ' || r > '~' }),
 			"AcceptEncoding", "has a character that no header can have")
 	}
+	p.checkAuth(flaw)
 	flaw(p.ChunkSize < 0 || p.ChunkSize > MaxChunk, "ChunkSize", "%d is not within 1 to %d",
 		p.ChunkSize, MaxChunk)
 	if p.ChunkSize > 0 {

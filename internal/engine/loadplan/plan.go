@@ -2,6 +2,7 @@
 // alone. It opens no connection and sends nothing. Of the machine it reads only the number of CPUs
 // and the files that TLS needs.
 //
+//	auth.go             who sends requests: digest, sigv4
 //	coding.go           codings of bodies: Accept-Encoding, chunks
 //	filling.go          rows, variables, script and checks of a plan
 //	flaw.go             a mistake in a plan
@@ -104,6 +105,10 @@ type Plan struct {
 	// ChunkSize is how many bytes a chunk has of all bodies with HTTP/1.1; 0: only requests whose
 	// header asks for it are sent in chunks, of h1.DefaultChunk.
 	ChunkSize int `json:"chunk_size,omitempty"`
+
+	// Auth is how requests say who sends them: Digest, or as SigV4 has it; "": as their headers do.
+	Auth string `json:"auth,omitempty"`
+	User string `json:"-"` // then, who: USER:PASSWORD, or KEY:SECRET
 
 	TLS     TLS    `json:"tls,omitzero"`
 	Goodput string `json:"goodput,omitempty"` // limits of single requests, see package goodput

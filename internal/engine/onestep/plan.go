@@ -15,8 +15,8 @@ import (
 )
 
 // SetScenario gives a plan the scenario that its Requests need, and its Checks: one with holes,
-// data, users, checks, timeouts of its own or redirects to follow needs one. The table is the data
-// of the plan's Rows; nil without Rows. Errors are of what cannot be sent.
+// data, users, checks, timeouts of its own, redirects to follow or Auth needs one. The table is the
+// data of the plan's Rows; nil without Rows. Errors are of what cannot be sent.
 func SetScenario(p *loadplan.Plan, table *data.Table) error {
 	if !needsScenario(p) {
 		return nil
@@ -69,7 +69,8 @@ func originOf(t loadplan.Target) redirect.Origin {
 // needsScenario reports whether the requests of a plan cannot be sent in turn as they are.
 func needsScenario(p *loadplan.Plan) bool {
 	timed := func(r loadplan.Request) bool { return r.Timeout > 0 }
-	return p.Follow > 0 || p.Rows != nil || p.HasUsers() || p.HasHoles() || p.HasChecks() ||
+	return p.Follow > 0 || p.Auth != "" ||
+		p.Rows != nil || p.HasUsers() || p.HasHoles() || p.HasChecks() ||
 		slices.ContainsFunc(p.Requests, timed)
 }
 

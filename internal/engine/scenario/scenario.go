@@ -88,6 +88,8 @@ type Step struct {
 	// due when the first was, has the timeout of the first, and of which the last answer alone is
 	// counted.
 	Hop bool
+	// Challenge, with Hop: the response was none, but asked who sends the request.
+	Challenge bool
 	// Origin, with Hop, is which of the plan's FollowTo it leads to, from 1; 0: it is the server.
 	Origin int
 

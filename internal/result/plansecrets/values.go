@@ -24,6 +24,9 @@ func Values(p loadplan.Plan) (all []string) {
 			note("", value)
 		}
 	}
+	if _, password, _ := strings.Cut(p.User, ":"); password != "" {
+		note("", password)
+	}
 	Redacted(p, note)
 	for i := range p.Requests { // which Redacted has as they were written, with variables' names
 		r := &p.Requests[i]

@@ -48,6 +48,7 @@ var Samples = map[string]Sample{
 	"users":   {Good: "90", Wrong: "0", Shared: true, Value: 90, WrongValue: -1},
 	"accept-encoding": {Good: "gzip,br;q=0.5", Wrong: "gizp", Value: "gzip,br;q=0.5",
 		WrongValue: "gizp"},
+	"auth":          {Good: "digest", Wrong: "sigv4:x", With: []string{"--user=USER:PASSWORD"}},
 	"chunk-size":    {Good: "100", Wrong: "0", Value: 100, WrongValue: -1},
 	"expect-body":   {Good: "contains:a", Wrong: "x"},
 	"expect-header": {Good: "A: b", Wrong: ": b"},

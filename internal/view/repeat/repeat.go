@@ -86,6 +86,9 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 		p.Target.Address())
 	c.addFilling(p)
 	c.addSettings(all, (*setting.Setting).SaysWhatIsSent)
+	if p.Auth != "" {
+		c.lost = append(c.lost, "who sends requests (--user) was not kept")
+	}
 	if s := p.Script; s != nil {
 		c.addFlag(true, "script", s.File)
 		c.lost = append(c.lost, neededFile(*s))
@@ -227,6 +230,11 @@ func AskCommand(p loadplan.Plan) string {
 	}
 	if p.TLS.Insecure {
 		how += "--insecure "
+	}
+	if region, service, is := loadplan.SigV4(p.Auth); is {
+		how += "--aws-sigv4 " + format.ShellQuote("aws:amz:"+region+":"+service) + " --user KEY:SECRET "
+	} else if p.Auth != "" {
+		how += "--digest --user USER:PASSWORD "
 	}
 	if p.Proxy != "" {
 		how += "--proxy " + format.ShellQuote(p.Proxy) + " "
