@@ -208,7 +208,7 @@ func (v *visit) ours() (all []string) {
 	from := NewOrigin(scheme, host)
 	var j Jar
 	for _, headers := range v.set {
-		j.Begin(false)
+		j.Begin(0)
 		for header := range strings.SplitSeq(headers, "\n") {
 			j.Set([]byte(strings.TrimSpace(header)), &from, []byte("/a/b/c?q=/x/y"), time.Now().Unix())
 		}

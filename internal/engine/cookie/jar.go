@@ -8,6 +8,7 @@ package cookie
 
 import (
 	"bytes"
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -34,8 +35,8 @@ type Jar struct {
 	text  []byte // of all
 	live  int    // bytes of text that cookies have; the rest is of cookies that are gone
 	made  int64
-	ofOne int  // cookies that one response has set
-	stay  bool // what it sets stays
+	ofOne int // cookies that one response has set
+	of    int // who sets them; 0: nobody whose cookies stay
 }
 
 // A cookie is one that a response has set. Its text is name, value, domain and path.
@@ -47,6 +48,7 @@ type cookie struct {
 	secure                    bool
 	expires                   int64 // in s since the Unix epoch; 0: with the session
 	made                      int64 // after how many others
+	of                        int   // whose passing has it stay; 0: nobody's
 	stays                     bool
 }
 
@@ -80,9 +82,17 @@ func (j *Jar) Reset() {
 	}
 }
 
-// Begin says that what is set next is of another response, and whether it stays. A cookie that
-// stays does so with each value that it is given later.
-func (j *Jar) Begin(stay bool) { j.ofOne, j.stay = 0, stay }
+// Begin says that what is set next is of another response, and whose: what it sets stays as soon as
+// Stay is called for that number. 0: it does not stay.
+func (j *Jar) Begin(of int) { j.ofOne, j.of = 0, of }
+
+// Stay has the cookies stay that a number has set. One that stays does so with each value that it
+// is given later.
+func (j *Jar) Stay(of int) {
+	for i := range j.all {
+		j.all[i].stays = j.all[i].stays || j.all[i].of == of
+	}
+}
 
 // Set does what a Set-Cookie header of a response to a request of that path says. now is in s since
 // the Unix epoch.
@@ -106,9 +116,9 @@ func (j *Jar) Set(header []byte, from *Origin, requestPath []byte, now int64) {
 		k.wide = len(from.Host)
 	}
 	j.removeExpired(now)
-	k.made, k.stays = j.made, j.stay
+	k.made, k.of = j.made, j.of
 	if i := j.find(c.Name, domain, path); i >= 0 {
-		k.made, k.stays = j.all[i].made, j.stay || j.all[i].stays
+		k.made, k.stays, k.of = j.all[i].made, j.all[i].stays, cmp.Or(j.of, j.all[i].of)
 		j.remove(i)
 	}
 	size := k.size()

@@ -56,7 +56,7 @@ func TestBounded(t *testing.T) {
 	var j Jar
 	for round := range 3 {
 		for i := range 10_000 {
-			j.Begin(false)
+			j.Begin(0)
 			j.Set(fmt.Appendf(nil, "n%d=%s; Path=/%d", i%500, strings.Repeat("x", i%4000), i%7), &from, []byte("/"), 0)
 			if i%3 == 0 {
 				j.Set(fmt.Appendf(nil, "n%d=; Path=/%d; Max-Age=0", i%500, i%7), &from, []byte("/"), 0)
@@ -101,7 +101,7 @@ func FuzzSet(f *testing.F) {
 		from := NewOrigin("https", "www.shop.test")
 		var j Jar
 		for range 2 {
-			j.Begin(false)
+			j.Begin(0)
 			j.Set([]byte(header), &from, []byte(path), now)
 		}
 		got := j.Append(nil, []byte(path), &from, now)

@@ -176,8 +176,8 @@ func (r *Recurrence) addStatus(rest string) (problem string) {
 	text, is := strings.CutPrefix(rest, "on ")
 	status, err := strconv.Atoi(strings.TrimSpace(text))
 	switch {
-	case !is || err != nil || status < 100 || status > 599:
-		return fmt.Sprintf("%.40q says no status: write # dyno: again on 401", rest)
+	case !is || err != nil || status < 300 || status > 599:
+		return fmt.Sprintf("%.40q says no status from 300 to 599: write # dyno: again on 401", rest)
 	case slices.Contains(r.On, status):
 		return fmt.Sprintf("again on %d is there twice", status)
 	}

@@ -119,6 +119,8 @@ func (s *scope) compileQuery(q hurl.Query) (c query) {
 		from, known := s.known[name]
 		if c.from = from; ok && !known {
 			c.from = source{kind: constant}
+		} else if ok {
+			s.noteColumn(from, name, q.Pos)
 		}
 	case "header":
 		if c.arg = s.compileArg(q.Name, q.Text, nil); c.arg.parts == nil {
@@ -216,6 +218,9 @@ func (s *scope) compileResponse(r *hurl.Response, e *entry) {
 			query: query{name: "status"},
 			is:    predicate{name: "==", value: operand{value: ofInteger(int64(r.Status))}}}))
 	}
+	for i := range e.first {
+		e.noteStatus(&e.first[i])
+	}
 	for _, c := range r.Captures {
 		s.compileCapture(&c, e)
 	}
@@ -239,6 +244,14 @@ func (s *scope) compileResponse(r *hurl.Response, e *entry) {
 		e.asserts = append(e.asserts, s.check(a.Query.Pos, a.Text, assert{
 			query: s.compileQuery(a.Query), filters: s.compileFilters(a.Filters),
 			is: s.compilePredicate(a.Predicate)}))
+		e.noteStatus(&e.asserts[len(e.asserts)-1])
+	}
+}
+
+// noteStatus notes an assert that says what the status has to be.
+func (e *entry) noteStatus(a *assert) {
+	if a.query.name == "status" {
+		e.statuses = append(e.statuses, a.check)
 	}
 }
 

@@ -43,7 +43,7 @@ func (w *worker) observe(x *user, e *entry, r *scenario.Response) (passed bool) 
 	passed = r.Failed == "" && (e.anyStatus || r.Status < leastError) && w.judge(x, e, r)
 	o := w.observation(x, e, r)
 	if o.Failed = !passed; o.Failed {
-		if i := x.renewer(r); i >= 0 {
+		if i := x.renewer(e, r); i >= 0 {
 			o.Again = w.Steps[x.program.entries[i].route]
 		}
 	}

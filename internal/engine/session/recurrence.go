@@ -7,6 +7,7 @@ import (
 	"dyno/internal/engine/cookie"
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/hurl"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/scenario"
 )
 
@@ -17,10 +18,11 @@ import (
 // Whether an entry with "every" runs is decided where it stands: in a longer iteration its time may
 // pass further down, which "again on" is for. Its time counts from its answer.
 //
-// If an entry fails with a status that "again on" above it names, the nearest such entry runs, and
-// then this one is sent a second time, once: both at once, without their delays. An entry that runs
-// so may fail with such a status, too: a refresh whose token has expired needs the login above it.
-// The stack of what waits is no deeper than the file has entries: each is above the one before.
+// If an entry fails for its status, and "again on" above it names that, the nearest such entry runs,
+// and then this one is sent a second time, once: both at once, without their delays. An entry that
+// runs so may fail with such a status, too: a refresh whose token has expired needs the login above
+// it. The stack of what waits is no deeper than the file has entries: each is above the one before.
+// An entry whose status is right fails for something else, which a login must not hide.
 
 // A recurrence says when an entry runs, and what stays of it.
 type recurrence struct {
@@ -88,17 +90,17 @@ func (s *scope) compileMemory() {
 // columnUses are where columns of the data are used, by their names.
 type columnUses struct{ staying, others map[string]hurl.Pos }
 
-// note notes the use of a column in an entry.
-func (c *columnUses) note(use *hurl.Expr, in *hurl.Entry) {
+// note notes the use of a column in an entry, which may stay.
+func (c *columnUses) note(name string, at hurl.Pos, stays bool) {
 	to := &c.others
-	if in.Again.Stays() {
+	if stays {
 		to = &c.staying
 	}
 	if *to == nil {
 		*to = map[string]hurl.Pos{}
 	}
-	if _, has := (*to)[use.Name]; !has {
-		(*to)[use.Name] = use.Pos
+	if _, has := (*to)[name]; !has {
+		(*to)[name] = at
 	}
 }
 
@@ -118,7 +120,7 @@ func (c *columnUses) check(s *scope) {
 func (x *user) begin(p *program) {
 	x.program, x.memory = p, &x.memories[p.memory]
 	x.entry, x.repeated, x.tries = 0, 0, 0
-	x.suspended, x.renewed = x.suspended[:0], false
+	x.suspended, x.renewed, x.resumed = x.suspended[:0], false, false
 	x.jar.Reset()
 	for len(x.slots) < len(p.slots) {
 		x.slots, x.held = append(x.slots, value{}), append(x.held, false)
@@ -129,7 +131,6 @@ func (x *user) begin(p *program) {
 	if !x.begun {
 		x.begun, x.memory.row = true, x.drawn
 	}
-	x.row = x.drawn
 }
 
 // rowOf is the row of the data that an entry has.
@@ -138,6 +139,15 @@ func (x *user) rowOf(e *entry) int {
 		return x.memory.row
 	}
 	return x.drawn
+}
+
+// cookiesOf is whose cookies the user's entry sets, for the jar: they stay once it has succeeded, as
+// what it captured does.
+func (x *user) cookiesOf() int {
+	if !x.program.entries[x.entry].stays {
+		return 0
+	}
+	return x.entry + 1
 }
 
 // skipHeld goes to the next entry that has to run, now.
@@ -151,10 +161,10 @@ func (x *user) skipHeld(now int64) {
 	}
 }
 
-// renewer is the nearest entry above the user's that runs again for the status of a response; -1:
-// there is none, or it has run.
-func (x *user) renewer(r *scenario.Response) int {
-	for i := x.entry - 1; i >= 0 && !x.renewed; i-- {
+// renewer is the nearest entry above the user's that runs again for the status of a response that
+// failed; -1: there is none, or it has run, or the response failed for another reason.
+func (x *user) renewer(e *entry, r *scenario.Response) int {
+	for i := x.entry - 1; i >= 0 && !x.renewed && e.refusesStatus(r); i-- {
 		if slices.Contains(x.program.entries[i].on, int(r.Status)) {
 			return i
 		}
@@ -162,10 +172,21 @@ func (x *user) renewer(r *scenario.Response) int {
 	return -1
 }
 
+// refusesStatus reports whether it was the status for which a response failed: it is not what the
+// file says or, if that says nothing of the response, not what the plan expects.
+func (e *entry) refusesStatus(r *scenario.Response) bool {
+	if !e.anyStatus {
+		return r.Failed == "" || r.Failed == string(loadresult.Expect)
+	}
+	return slices.ContainsFunc(r.Checks(), func(c scenario.Checked) bool {
+		return !c.OK && slices.Contains(e.statuses, c.Check)
+	})
+}
+
 // suspend has the renewer of a response run, and then the user's entry again. It reports whether
 // there is one.
-func (x *user) suspend(r *scenario.Response) bool {
-	i := x.renewer(r)
+func (x *user) suspend(e *entry, r *scenario.Response) bool {
+	i := x.renewer(e, r)
 	if i < 0 {
 		return false
 	}
@@ -181,10 +202,11 @@ func (x *user) finish(e *entry, now int64) {
 		for _, slot := range e.gives {
 			x.held[slot] = true
 		}
+		x.jar.Stay(x.cookiesOf())
 	}
 	if n := len(x.suspended); n > 0 {
 		last := x.suspended[n-1]
-		x.suspended, x.renewed = x.suspended[:n-1], true
+		x.suspended, x.renewed, x.resumed = x.suspended[:n-1], true, true
 		x.entry, x.repeated, x.tries = last.entry, last.repeated, last.tries
 		return
 	}

@@ -25,6 +25,13 @@ const (
 		"GET {{base}}/a\nX-Token: {{token}}\n[Options]\nrepeat: 2\nretry: 1\nHTTP 200\n"
 )
 
+const (
+	rightFile = "# dyno: once\n# dyno: again on 401\nPOST {{base}}/login\nHTTP 200\n[Captures]\ntoken: body\n\n" +
+		"GET {{base}}/a\nX-Token: {{token}}\nHTTP *\n[Asserts]\nbody == \"no\"\n"
+	statusFile = "# dyno: once\n# dyno: again on 401\nPOST {{base}}/login\nHTTP 200\n[Captures]\ntoken: body\n\n" +
+		"GET {{base}}/a\nX-Token: {{token}}\nHTTP *\n[Asserts]\nstatus < 400\n"
+)
+
 // What a user sends in iterations that begin each second: an answer has a status, and its number as
 // its body. Each request is shown with the token that it has.
 func TestRecurrences(t *testing.T) {
@@ -53,6 +60,8 @@ func TestRecurrences(t *testing.T) {
 		{"nothing helps", refreshFile, "200 200 401 401 200 401", "login refresh1 a2 refresh2 login refresh5 | a5 | a5 | a5", "-+++", 1, 2},
 		{"in each iteration", eachFile, "200 200 401", "login a1 a1 login a4 | login a6 a6 | login a9 a9 | login a12 a12", "++++", 0, 1},
 		{"each repetition once", eachFile, "200 401 200 200 401", "login a1 login a3 a3 login a6 | login a8 a8 | login a11 a11 | login a14 a14", "++++", 0, 2},
+		{"another fault has the status", rightFile, "200 401 200 401", "login a1 | a1 | a1 | a1", "----", 4, 0},
+		{"an assert refuses the status", statusFile, "200 401", "login a1 login a3 | a3 | a3 | a3", "++++", 0, 1},
 		{"retry behind it", eachFile, "200 401 200 401", "login a1 login a3 a3 a3 | login a7 a7 | login a10 a10 | login a13 a13", "++++", 0, 1},
 	} {
 		var statuses []int
@@ -115,6 +124,47 @@ func TestRecurrenceThinks(t *testing.T) {
 	})
 	if got, want := fmt.Sprint(d.thinks), "[5ms 7ms 0s 0s 0s]"; got != want {
 		t.Errorf("thinks %s, want %s", got, want)
+	}
+}
+
+// What a request is made of is made anew when it is sent after a login: also the option variable. It
+// does not wait for the interval of a retry, and a retry behind it does, and sends the same.
+func TestRecurrenceSetsVariables(t *testing.T) {
+	m := mustCompile(t, "# dyno: once\n# dyno: again on 401\nPOST {{base}}/login\n[Options]\nretry: 1\nretry-interval: 3ms\nHTTP 200\n[Captures]\ntoken: body\n\n"+
+		"GET {{base}}/a\nX-Token: {{both}}\n[Options]\nvariable: both={{token}}-{{newUuid}}\nretry: 3\nretry-interval: 9ms\nHTTP 200\n", nil)
+	statuses := []int{200, 503, 401, 500, 200, 503, 200}
+	n := 0
+	d := run(t, m, 1, func(proto.Request) reply { n++; return reply{status: statuses[n-1], body: fmt.Sprint(n)} })
+	if got, want := fmt.Sprint(d.thinks), "[0s 0s 9ms 0s 3ms 0s 9ms]"; got != want || d.ended[0] != "" {
+		t.Errorf("thinks %s, want %s; ended %q", got, want, d.ended)
+	}
+	var tokens, ids []string
+	for _, r := range d.sent {
+		if _, both, has := strings.Cut(r, "X-Token: "); has {
+			token, id, _ := strings.Cut(strings.TrimSpace(both), "-")
+			tokens, ids = append(tokens, token), append(ids, id)
+		}
+	}
+	if got := strings.Join(tokens, " "); got != "1 1 5 5" || ids[0] != ids[1] || ids[2] != ids[3] || ids[1] == ids[2] {
+		t.Errorf("tokens %s, with %q", got, ids)
+	}
+}
+
+// Cookies of an entry that stays are kept once it has succeeded, those of its redirects, too. Until
+// then they are sent, and are gone in the next iteration.
+func TestRecurrenceCookiesOfFailures(t *testing.T) {
+	m := mustCompile(t, "# dyno: once\nPOST {{base}}/login\n[Options]\nlocation: true\nretry: 1\nHTTP 200\n\nGET {{base}}/a\n", nil)
+	answers := []reply{{status: 500, header: []string{"Set-Cookie: try=1"}}, {status: 500, header: []string{"Set-Cookie: bad=1"}},
+		redirectTo(302, "/home"), {header: []string{"Set-Cookie: sid=1"}}, {}, {}}
+	n := 0
+	d := run(t, m, 3, func(proto.Request) reply { n++; return answers[n-1] })
+	var got []string
+	for _, r := range d.sent {
+		_, cookie, _ := strings.Cut(r, "Cookie: ")
+		got = append(got, strings.TrimSpace(cookie))
+	}
+	if got, want := strings.Join(got, "|"), "|try=1||hop=1|hop=1; sid=1|hop=1; sid=1"; got != want {
+		t.Errorf("cookies %s\nwant %s", got, want)
 	}
 }
 
@@ -189,6 +239,37 @@ func TestRecurrenceRows(t *testing.T) {
 		_, err := compiled(both, func(c *Config) { c.Data, c.Order = table, order })
 		if fmt.Sprint(err) != want && (err != nil || want != "") {
 			t.Errorf("%v: %v\nwant %s", order, err, want)
+		}
+	}
+}
+
+// That is so for a column of which the file has another value further down, too: until it has.
+func TestRecurrenceRowsOfChangedColumns(t *testing.T) {
+	table, err := data.Read("u.csv", strings.NewReader("user,item\nann,1\nbob,2\neve,3\n"), data.MaxBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "# dyno: every 2s\nPOST {{base}}/login/{{user}}\n\nGET {{base}}/%s\n\nGET {{base}}/x/{{item}}\n[Options]\nvariable: user=me\n\nGET {{base}}/{{user}}\n"
+	m := mustCompile(t, fmt.Sprintf(text, "{{item}}"), func(c *Config) { c.Data = table })
+	s, u := makeOne(t, m)
+	d := &drive{}
+	for range 3 {
+		d.iterate(t, m, u, s, func(proto.Request) reply { return reply{} })
+		u.Due += int64(time.Second)
+	}
+	var got []string
+	for _, r := range d.sent {
+		got = append(got, shortly(r))
+	}
+	if got, want := strings.Join(got, " "), "login/ann 1 x/1 me 2 x/2 me login/ann 3 x/3 me"; got != want {
+		t.Errorf("sent %s, want %s", got, want)
+	}
+	const own = "\nHTTP 200\n[Asserts]\nvariable \"user\" == \"ann\""
+	for used, want := range map[string]string{"{{user}}": "test.hurl:4:16: {{user}} is that of another row",
+		own: "test.hurl:7:1: {{user}} is that of another row", "": ""} {
+		_, err := compiled(fmt.Sprintf(text, used), func(c *Config) { c.Data, c.Order = table, data.InOrder })
+		if !strings.HasPrefix(fmt.Sprint(err), want) || want == "" && err != nil {
+			t.Errorf("%q: %v, want %s", used, err, want)
 		}
 	}
 }

@@ -30,6 +30,9 @@ type source struct {
 	kind  sourceKind
 	index int   // of a column or slot
 	value value // of a constant
+
+	first bool // of a slot: nothing above has changed it
+	stays bool // of a column that a slot has first: its row is that of entries that stay
 }
 
 // A scope has the names that are known at a place in a file.
@@ -79,7 +82,7 @@ func typed(s string) value {
 func (s *scope) declare(name string, from source) {
 	if i, is := s.slots[name]; is {
 		s.program.slots[i] = from
-		from = source{kind: slot, index: i}
+		from = source{kind: slot, index: i, first: true}
 	}
 	s.known[name] = from
 }
@@ -128,9 +131,7 @@ func (s *scope) resolve(e *hurl.Expr) (from source, ok bool) {
 		return source{kind: newDate}, true
 	}
 	if from, ok = s.known[e.Name]; ok {
-		if from.kind == column {
-			s.columns.note(e, s.entry)
-		}
+		s.noteColumn(from, e.Name, e.Pos)
 		return from, true
 	}
 	if _, later := s.slots[e.Name]; !later && s.Unknown {
@@ -145,6 +146,18 @@ func (s *scope) resolve(e *hurl.Expr) (from source, ok bool) {
 			s.columnsHint(), hints[e.Name])
 	}
 	return from, false
+}
+
+// noteColumn notes the use of a name in an entry, if its value there is that of a column.
+func (s *scope) noteColumn(from source, name string, at hurl.Pos) {
+	stays := s.entry.Again.Stays()
+	if from.first && s.program.slots[from.index].kind == column {
+		of := &s.program.slots[from.index]
+		of.stays = of.stays || stays
+	} else if from.kind != column {
+		return
+	}
+	s.columns.note(name, at, stays)
 }
 
 // columnsHint says which names of the data there are, or how to have some.

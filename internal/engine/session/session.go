@@ -152,6 +152,7 @@ type entry struct {
 	compressed bool
 	pathAsIs   bool
 	anyStatus  bool
+	statuses   []int    // checks of the status
 	first      []assert // of the status and the version: the rest is not judged if one fails
 	captures   []assert
 	asserts    []assert

@@ -36,6 +36,7 @@ type user struct {
 	drawn      int // row of the iteration
 	suspended  []suspended
 	renewed    bool // another entry ran for this one: see suspend
+	resumed    bool // it did just now
 	memories   []memory
 	*memory    // of the program
 
@@ -91,6 +92,9 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	x.begin(&w.programs[w.order[place%int64(len(w.order))]])
 	w.takeFacts(u, number)
 	for i, from := range x.program.slots {
+		if x.row = x.drawn; from.stays {
+			x.row = x.memory.row
+		}
 		if !x.held[i] {
 			x.slots[i].keep(w.valueOf(x, from))
 		}
@@ -109,9 +113,11 @@ func (w *worker) takeFacts(u *scenario.User, number int64) {
 func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 	e := &x.program.entries[x.entry]
 	x.row = x.rowOf(e)
+	resumed := x.resumed
+	x.resumed = false
 	for i := range e.sets {
-		if x.tries > 0 || x.renewed {
-			break // the options of a request are set once
+		if x.tries > 0 && !resumed {
+			break // a retry sends what was sent
 		}
 		if err := w.assign(x, &e.sets[i]); err != nil {
 			return scenario.Refuse(err)
@@ -127,10 +133,10 @@ func (w *worker) send(u *scenario.User, x *user) scenario.Step {
 	x.path = proto.AppendFilled(x.path[:0], r.Path, e.path, x.values)
 	step := w.step(e)
 	switch step.Think = e.think[0]; {
+	case resumed || x.tries == 0 && len(x.suspended) > 0:
+		step.Think = 0 // nobody thinks between an answer and what it needs
 	case x.tries > 0:
 		step.Think = e.interval
-	case x.renewed || len(x.suspended) > 0:
-		step.Think = 0 // nobody thinks between an answer and what it needs
 	case e.think[1] > e.think[0]:
 		step.Think += time.Duration(u.Rand.Int64N(int64(e.think[1]-e.think[0]) + 1))
 	}
@@ -249,7 +255,7 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	switch {
 	case r.Unjudged:
 		return scenario.Fail()
-	case !passed && x.suspend(r):
+	case !passed && x.suspend(e, r):
 		return w.send(u, x)
 	case !passed && x.triesAgain(e, r):
 		x.tries++
@@ -277,7 +283,7 @@ func (x *user) triesAgain(e *entry, r *scenario.Response) bool {
 
 // keepCookies puts the cookies of a response into the user's jar.
 func (w *worker) keepCookies(u *scenario.User, x *user, r *scenario.Response) {
-	x.jar.Begin(x.program.entries[x.entry].stays)
+	x.jar.Begin(x.cookiesOf())
 	for i := range r.Fields() {
 		name, v, trailer := r.FieldAt(i)
 		if !trailer && string(name) == "set-cookie" {

@@ -16,7 +16,7 @@ func iterationsText(i *result.Iterations) string {
 		format.Count(i.Started), format.Plural(int64(i.Users), "user"), format.Count(i.Completed),
 		format.Count(i.Failed), format.Count(i.Unfinished))
 	if i.Again > 0 {
-		s += fmt.Sprintf("; %s sent again after a new login", format.Plural(i.Again, "request"))
+		s += fmt.Sprintf("; %s refused, for which users log in again", format.Plural(i.Again, "answer"))
 	}
 	if i.StartedAfter != nil && *i.StartedAfter > 0 {
 		s += fmt.Sprintf("; %s of them begun after the window", format.Count(*i.StartedAfter))

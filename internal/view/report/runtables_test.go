@@ -56,3 +56,15 @@ func TestRouteTableOfUnanswered(t *testing.T) {
 		}
 	}
 }
+
+// Answers for which users log in are counted when they come: whether the login then succeeds, or
+// the run is over, nobody knows.
+func TestIterationsText(t *testing.T) {
+	for again, want := range map[int64]string{0: "", 1: "; 1 answer refused, for which users log in again",
+		1_200: "; 1,200 answers refused, for which users log in again"} {
+		got := iterationsText(&result.Iterations{Started: 3, Completed: 2, Failed: 1, Users: 2, Again: again})
+		if want = "3 begun by 2 users: 2 completed, 1 failed, 0 unfinished" + want; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
