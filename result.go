@@ -131,7 +131,7 @@ type Iterations struct {
 	Completed  int64        // the Scenario returned nil and no error
 	Failed     int64        // the Scenario returned an error, or a request that cannot be sent
 	Unfinished int64        // not over at the end of the drain
-	Again      int64        // responses with a status of Login.Again after which a user logged in
+	Again      int64        // responses with a status of Login.Again, for which users log in again
 	Rate       float64      // completed a second
 	Time       Distribution // of those completed, from when each was due to its end
 }

@@ -1,6 +1,7 @@
 package dyno
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -131,7 +132,7 @@ func (l Load) setScenario(p *loadplan.Plan, u requests.URL) (faults []error) {
 		p.Steps = []string{"request"}
 	}
 	f := &followed{does: l.Scenario, logins: l.Logins, steps: p.Steps, several: len(l.Steps) > 0,
-		base: u, http1: !p.OnlyHTTP2() && !p.OnlyHTTP3(),
+		base: u, chunks: !p.Target.FastCGI && p.HTTP != "1.0", http1: !p.OnlyHTTP2() && !p.OnlyHTTP3(),
 		http2: p.Target.TLS || p.OnlyHTTP2() || p.OnlyHTTP3()}
 	p.Checks = []string{accepted}
 	p.Scenario = scenario.Program{Wants: proto.Want{AllFields: true, Body: bodyMost},
@@ -150,6 +151,7 @@ type followed struct {
 	several      bool // requests in an iteration are possible
 	base         requests.URL
 	http1, http2 bool // which the connections may speak
+	chunks       bool // HTTP/1.1, if they speak that
 }
 
 // A following is the state of one user.
@@ -224,6 +226,9 @@ func (f *followed) compose(to *proto.Request, r *Request) error {
 			return err
 		}
 	}
+	if !f.chunks && to.IsChunked() {
+		return errors.New("header Transfer-Encoding: neither HTTP/1.0 nor FastCGI has chunks")
+	}
 	if f.http1 {
 		return h1.Check(*to)
 	}
@@ -263,19 +268,20 @@ type Login struct {
 
 	// Every is after how long a user logs in again, at the beginning of an iteration. 0: never.
 	Every time.Duration
-	// Again are the statuses after which a user logs in and then sends the same request again, once,
-	// without Wait. Such a response is no error, and Iterations.Again counts it. If the response to
+	// Again are the statuses, from 300 to 599, after which a user logs in and then sends the same
+	// request again, once, without Wait. Such a response is no error, and Iterations.Again counts it. If the response to
 	// the second has such a status, too, the Scenario gets it.
 	Again []int
 }
 
 // A loginState is how far one user is with the logins of its Load.
 type loginState struct {
-	since   []int64 // when each succeeded last, in ns since the Unix epoch; 0: never
-	at      int     // whose request is in flight; as many as there are: the Scenario's
-	sent    Request // the last of the Scenario, signed
-	waiting []int   // whose requests are sent again after the one in flight
-	renewed bool    // the one in flight is sent again
+	since   []int64  // when each succeeded last, in ns since the Unix epoch; 0: never
+	at      int      // whose request is in flight; as many as there are: the Scenario's
+	own     *Request // the last of the Scenario
+	signed  Request  // its copy, as it is sent
+	waiting []int    // whose requests are sent again after the one in flight
+	renewed bool     // the one in flight is sent again
 }
 
 // ask is what a user sends next, at an instant in ns since the Unix epoch: a login, or what the
@@ -357,8 +363,9 @@ func (f *followed) resend(s *following) (*Request, error) {
 		}
 		return nil, fmt.Errorf("login %d returned no request after a status of Again", x.at+1)
 	}
-	x.sent.Wait = 0
-	return f.sign(s), nil
+	r := f.sign(s)
+	r.Wait = 0
+	return r, nil
 }
 
 // follow is what the Scenario sends.
@@ -368,15 +375,15 @@ func (f *followed) follow(s *following, last *Response) (*Request, error) {
 	if r == nil {
 		return nil, err
 	}
-	s.login.sent = *r
-	s.login.sent.Header = r.Header.Clone()
+	s.login.own = r
 	return f.sign(s), err
 }
 
-// sign writes what the logins gave into the last request of the Scenario.
+// sign is a copy of the last request of the Scenario, with what the logins gave.
 func (f *followed) sign(s *following) *Request {
-	r := &s.login.sent
-	if r.Header == nil {
+	r := &s.login.signed
+	*r = *s.login.own
+	if r.Header = r.Header.Clone(); r.Header == nil {
 		r.Header = http.Header{}
 	}
 	for _, l := range f.logins {
@@ -387,15 +394,30 @@ func (f *followed) sign(s *following) *Request {
 	return r
 }
 
+// Statuses of Login.Again: that of a redirect to the login can be one, and no other success.
+const (
+	leastAgain = 300
+	mostAgain  = 599
+)
+
 // checkLogins finds what is wrong with the logins.
 func (l Load) checkLogins() (faults []error) {
 	if len(l.Logins) > 0 && l.Scenario == nil {
 		faults = append(faults, FieldError{"Logins", "they are of a Scenario; give one"})
 	}
+	if len(l.Logins) > 0 && l.Scenario != nil && len(l.Steps) == 0 {
+		faults = append(faults, FieldError{"Logins", "name their step and the Scenario's in Steps"})
+	}
 	for i, one := range l.Logins {
 		if one.Request == nil || one.Keep == nil || one.Every < 0 {
 			faults = append(faults, FieldError{"Logins", fmt.Sprintf("login %d needs Request and Keep, and "+
 				"an Every that is not below 0", i+1)})
+		}
+		for _, status := range one.Again {
+			if status < leastAgain || status > mostAgain {
+				faults = append(faults, FieldError{"Logins", fmt.Sprintf("login %d: a status of Again is %d, "+
+					"and not from %d to %d", i+1, status, leastAgain, mostAgain)})
+			}
 		}
 	}
 	return faults

@@ -3,6 +3,7 @@ package dyno
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,10 @@ func TestLogins(t *testing.T) {
 			{Again: both, Every: test.every, Request: func(u *User) *Request {
 				return &Request{Step: "refresh", Path: fmt.Sprint("/refresh", of(u).key)}
 			}, Keep: func(u *User, r *Response) error { of(u).token = n; return nil },
-				Sign: func(u *User, r *Request) { r.Path = strings.TrimRight(r.Path, "0123456789") + fmt.Sprint(of(u).token) }},
+				Sign: func(u *User, r *Request) {
+					r.Path += fmt.Sprint(of(u).token)
+					r.Header.Add("Token", fmt.Sprint(of(u).token))
+				}},
 		}
 		f.does = func(u *User, last *Response) (*Request, error) {
 			switch {
@@ -68,7 +72,11 @@ func TestLogins(t *testing.T) {
 			var these []string
 			step := f.next(u, nil)
 			for !step.End {
-				these = append(these, strings.TrimPrefix(step.Message.Fill.Own.Path, "/"))
+				own := step.Message.Fill.Own
+				these = append(these, strings.TrimPrefix(own.Path, "/"))
+				if tokens := len(own.Header); tokens > 1 {
+					t.Errorf("%s: %s has %d tokens", test.name, own.Path, tokens)
+				}
 				r := &scenario.Response{Status: 200}
 				if n++; n <= len(statuses) {
 					fmt.Sscan(statuses[n-1], &r.Status)
@@ -98,13 +106,50 @@ func TestLogins(t *testing.T) {
 func TestLoginFaults(t *testing.T) {
 	follow := func(*User, *Response) (*Request, error) { return nil, nil }
 	good := Login{Request: func(*User) *Request { return nil }, Keep: func(*User, *Response) error { return nil }}
+	again := func(statuses ...int) []Login {
+		l := good
+		l.Again = statuses
+		return []Login{good, l}
+	}
+	steps := []string{"login", "a"}
 	for want, l := range map[string]Load{
 		"Logins: they are of a Scenario; give one":                                 {Logins: []Login{good}},
-		"Logins: login 2 needs Request and Keep, and an Every that is not below 0": {Scenario: follow, Logins: []Login{good, {}}},
+		"Logins: login 2 needs Request and Keep, and an Every that is not below 0": {Scenario: follow, Steps: steps, Logins: []Login{good, {}}},
+		"Logins: name their step and the Scenario's in Steps":                      {Scenario: follow, Logins: []Login{good}},
+		"Logins: login 2: a status of Again is 200, and not from 300 to 599":       {Scenario: follow, Steps: steps, Logins: again(401, 200)},
+		"Logins: login 2: a status of Again is 0, and not from 300 to 599":         {Scenario: follow, Steps: steps, Logins: again(0)},
+		"Logins: login 2: a status of Again is 600, and not from 300 to 599":       {Scenario: follow, Steps: steps, Logins: again(302, 600)},
 	} {
 		l.URL = "http://127.0.0.1:1/"
 		if _, faults := l.plan(); len(faults) != 1 || faults[0].Error() != want {
 			t.Errorf("%v, want %s", faults, want)
+		}
+	}
+}
+
+// What is sent has chunks only by HTTP/1.1.
+func TestScenarioChunks(t *testing.T) {
+	send := func(u *User, last *Response) (*Request, error) {
+		if last != nil {
+			return nil, nil
+		}
+		return &Request{Method: "PUT", Body: []byte("x"), Header: http.Header{"transfer-encoding": {"chunked"}}}, nil
+	}
+	const none = "header Transfer-Encoding: neither HTTP/1.0 nor FastCGI has chunks"
+	for want, loads := range map[string][]Load{
+		none:    {{URL: "http://127.0.0.1:1/", HTTP: "1.0"}, {URL: "fcgi://127.0.0.1:1/"}},
+		"<nil>": {{URL: "http://127.0.0.1:1/"}, {URL: "http://127.0.0.1:1/", HTTP: "1.1"}},
+	} {
+		for _, l := range loads {
+			l.Scenario = send
+			p, faults := l.plan()
+			s, err := p.Scenario.Make(scenario.Share{Users: 1, Iterations: 1})
+			if err != nil || len(faults) > 0 {
+				t.Fatal(err, faults)
+			}
+			if step := s.Start(&scenario.User{}); fmt.Sprint(step.Refused) != want {
+				t.Errorf("%s %s: %v, want %s", l.URL, l.HTTP, step.Refused, want)
+			}
 		}
 	}
 }
