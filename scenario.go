@@ -269,8 +269,8 @@ type Login struct {
 	// Every is after how long a user logs in again, at the beginning of an iteration. 0: never.
 	Every time.Duration
 	// Again are the statuses, from 300 to 599, after which a user logs in and then sends the same
-	// request again, once, without Wait. Such a response is no error, and Iterations.Again counts it. If the response to
-	// the second has such a status, too, the Scenario gets it.
+	// request again, once, without Wait. Such a response is no error, and Iterations.Again counts it.
+	// If the response to the second has such a status, too, the Scenario gets it.
 	Again []int
 }
 

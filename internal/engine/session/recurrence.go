@@ -18,11 +18,11 @@ import (
 // Whether an entry with "every" runs is decided where it stands: in a longer iteration its time may
 // pass further down, which "again on" is for. Its time counts from its answer.
 //
-// If an entry fails for its status, and "again on" above it names that, the nearest such entry runs,
-// and then this one is sent a second time, once: both at once, without their delays. An entry that
-// runs so may fail with such a status, too: a refresh whose token has expired needs the login above
-// it. The stack of what waits is no deeper than the file has entries: each is above the one before.
-// An entry whose status is right fails for something else, which a login must not hide.
+// If an entry fails for its status, and "again on" above it names that, the nearest such entry
+// runs, and then this one is sent a second time, once: both at once, without their delays. An entry
+// that runs so may fail with such a status, too: a refresh whose token has expired needs the login
+// above it. The stack of what waits is no deeper than the file has entries: each is above the one
+// before. An entry whose status is right fails for something else, which a login must not hide.
 
 // A recurrence says when an entry runs, and what stays of it.
 type recurrence struct {
@@ -141,8 +141,8 @@ func (x *user) rowOf(e *entry) int {
 	return x.drawn
 }
 
-// cookiesOf is whose cookies the user's entry sets, for the jar: they stay once it has succeeded, as
-// what it captured does.
+// cookiesOf is whose cookies the user's entry sets, for the jar: they stay once it has succeeded,
+// as what it captured does.
 func (x *user) cookiesOf() int {
 	if !x.program.entries[x.entry].stays {
 		return 0
