@@ -22,8 +22,9 @@ type Guard struct {
 
 	window time.Duration // 0: until all requests are sent
 	checks []string      // names
-	sum    result.Measured
+	sum    loadresult.Tally
 
+	scratch *metric.Histogram
 	waiting pending
 }
 
@@ -36,8 +37,8 @@ const (
 // NewGuard returns a guard of a run of p. It watches those objectives that can be judged each
 // second: see Objective.Live.
 func NewGuard(p loadplan.Plan, all []Objective) *Guard {
-	g := &Guard{window: time.Duration(p.Duration), checks: p.Checks}
-	g.sum = g.measured(loadresult.Interval{})
+	g := &Guard{window: time.Duration(p.Duration), checks: p.Checks,
+		scratch: metric.NewHistogram(metric.Fine)}
 	for _, o := range all {
 		if o.Live() {
 			g.objectives = append(g.objectives, o)
@@ -53,12 +54,12 @@ func (g *Guard) Second(iv loadresult.Interval) *result.Outcome {
 	if g.window > 0 && iv.From >= g.window {
 		return nil // after the window
 	}
-	part := g.measured(iv)
-	g.addPart(part, iv.To)
+	g.sum.Add(iv, g.scratch)
 	g.waiting.add(iv)
 	if iv.To-iv.From < time.Second/2 {
 		return nil
 	}
+	part, all := g.measured(iv), g.measured(g.sum.Interval)
 	for i, o := range g.objectives {
 		late := g.late(o)
 		switch out := o.Judge(result.Provisional(beside(part, o, late))); {
@@ -73,8 +74,8 @@ func (g *Guard) Second(iv loadresult.Interval) *result.Outcome {
 		if g.missed[i]++; g.missed[i] < guardSeconds {
 			continue
 		}
-		sum := beside(g.sum, o, late)
-		if !o.hasEnough(g.sum) && !o.proves(sum) {
+		sum := beside(all, o, late)
+		if !o.hasEnough(all) && !o.proves(sum) {
 			continue
 		}
 		if out := o.Judge(result.Provisional(sum)); out.Value != nil && out.IsMissed() {
@@ -88,13 +89,10 @@ func (g *Guard) Second(iv loadresult.Interval) *result.Outcome {
 
 // measured is what was measured in an interval.
 func (g *Guard) measured(iv loadresult.Interval) result.Measured {
-	m := result.Measured{Took: iv.To - iv.From, Latency: metric.NewHistogram(metric.Fine),
-		Service: metric.NewHistogram(metric.Fine), Iterations: metric.NewHistogram(metric.Fine),
-		Early:    iv.Early,
+	m := result.Measured{Took: iv.To - iv.From, Latency: iv.Latency.Histogram(metric.Fine),
+		Service:    iv.Served().Histogram(metric.Fine),
+		Iterations: iv.IterationTime.Histogram(metric.Fine), Early: iv.Early,
 		Requests: result.Requests{Sent: iv.Sent, Completed: iv.Completed, Errors: iv.Failed}}
-	m.Latency.MergeSparse(iv.Latency)
-	m.Service.MergeSparse(iv.Served())
-	m.Iterations.MergeSparse(iv.IterationTime)
 	for i, name := range g.checks {
 		c := result.CheckCount{Name: name}
 		if i < len(iv.Checks) {
@@ -103,20 +101,6 @@ func (g *Guard) measured(iv loadresult.Interval) result.Measured {
 		m.Checks = append(m.Checks, c)
 	}
 	return m
-}
-
-// addPart adds an interval, up to that time of the window, to the sum.
-func (g *Guard) addPart(part result.Measured, to time.Duration) {
-	g.sum.Took = to
-	g.sum.Requests.AddOutcomes(part.Requests)
-	g.sum.Early += part.Early
-	g.sum.Latency.Merge(part.Latency)
-	g.sum.Service.Merge(part.Service)
-	g.sum.Iterations.Merge(part.Iterations)
-	for i, c := range part.Checks {
-		g.sum.Checks[i].Passed += c.Passed
-		g.sum.Checks[i].Failed += c.Failed
-	}
 }
 
 // Live reports whether the objective can be judged each second. This holds for latency, service

@@ -15,8 +15,8 @@ type Tally struct {
 	Next  int   // the lowest index that the next interval may have
 }
 
-// add adds an interval. h is scratch space.
-func (t *Tally) add(iv Interval, h *metric.Histogram) {
+// Add adds an interval. h is scratch space.
+func (t *Tally) Add(iv Interval, h *metric.Histogram) {
 	t.Count, t.Next = t.Count+1, iv.Index+1
 	if t.Service.Count > 0 || iv.Service.Count > 0 {
 		t.Service = h.SumOf(t.Served(), iv.Served())

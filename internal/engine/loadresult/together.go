@@ -62,7 +62,7 @@ func (t *Together) Add(from int, iv Interval) {
 	if iv.Index < 0 {
 		return
 	}
-	t.parts[from].add(iv, t.scratch)
+	t.parts[from].Add(iv, t.scratch)
 	if t.done[from] != math.MaxInt {
 		t.done[from] = iv.Index + 1
 	}

@@ -185,7 +185,7 @@ func TestViewerLosesNothing(t *testing.T) {
 			if i > 0 && iv.From != seen[i-1].To || iv.Index != int(iv.To/time.Second)-1 || iv.InFlight != int64(iv.Index) {
 				t.Errorf("of %d: interval %d from %v to %v, %d in flight", n, iv.Index, iv.From, iv.To, iv.InFlight)
 			}
-			sum.add(iv, metric.NewHistogram(metric.Fine))
+			sum.Add(iv, metric.NewHistogram(metric.Fine))
 		}
 		if sum.Sent != int64(2*n) || sum.Completed != int64(n) || sum.Failed != int64(n) || sum.Status[200] != int64(n) ||
 			sum.Failures[0].Count != int64(n) || !reflect.DeepEqual(sum.Latency, all.ToSparse()) || sum.To != time.Duration(n)*time.Second {
