@@ -183,6 +183,7 @@ bench/known: /
 bench/hurl: /
 bench/history: stats /
 bench/live: stats /
+bench/streams: stats /
 bench/wrk: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
 bench/replay: / golang.org/x/sys

@@ -1,0 +1,247 @@
+// Streams measures what an event of a stream costs dyno: alone in its segment, as server-sent event
+// and as event of openai, beside a plain request and the same bytes read as a plain body. dyno has
+// one CPU, its server another. It prints medians, and intervals of 95 %.
+//
+//	go run ./bench/streams -dyno ./dyno -rounds 10
+//
+// The bars: an event costs at most 0.4 of a plain request's CPU; openai takes at most 0.5 µs of
+// user time more on an event of 250 bytes than reading it as a body.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"dyno/internal/stats"
+)
+
+const (
+	connections = 100
+	ended       = "data: [DONE]\n\n"
+)
+
+// A load is one of those that take turns.
+type load struct {
+	name   string
+	event  string // what the server sends again and again; "": plain requests
+	stream string // of --stream; "": the body is only read
+}
+
+var (
+	small  = "data: 12345\n\n"
+	openai = `data: {"id":"chatcmpl-9f8a7b6c5d4e3f2a1b0c","object":"chat.completion.chunk",` +
+		`"created":1790000000,"model":"meta-llama/Llama-3.1-8B","choices":[{"index":0,"delta":` +
+		`{"content":" token"},"logprobs":null,"finish_reason":null}],"usage":null}`
+	long  = openai + strings.Repeat(" ", max(248-len(openai), 0)) + "\n\n"
+	loads = []load{{"plain request", "", ""}, {"13 bytes, body", small, ""},
+		{"13 bytes, sse", small, "sse"}, {"250 bytes, body", long, ""}, {"250 bytes, sse", long, "sse"},
+		{"250 bytes, openai", long, "openai"}}
+)
+
+func main() {
+	dyno := flag.String("dyno", "./dyno", "the program")
+	rounds := flag.Int("rounds", 10, "of all loads, at least 6: an interval of 95 % needs them")
+	events := flag.Int("events", 3000, "of each stream, one in 1 ms; plain requests: 100 times these")
+	serve := flag.String("serve", "", "be the server of this event, on a free port")
+	flag.Parse()
+	if *serve != "" {
+		log.Fatal(broadcast(*serve, *events))
+	}
+	b := bench{dyno: *dyno, events: *events}
+	if err := b.measure(max(*rounds, 6)); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// A cost is the CPU time of an event, or of a request, in µs.
+type cost struct{ user, system, alone float64 }
+
+func (c cost) cpu() float64 { return c.user + c.system }
+
+type bench struct {
+	dyno   string
+	events int
+	dir    string
+}
+
+func (b *bench) measure(rounds int) (err error) {
+	if b.dir, err = os.MkdirTemp("", "dyno-streams-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	costs := make([][]cost, len(loads))
+	for round := range rounds {
+		for i := range loads {
+			i = (i + round) % len(loads) // so that none is always first
+			c, err := b.run(loads[i])
+			if err != nil {
+				return fmt.Errorf("%s: %w", loads[i].name, err)
+			}
+			costs[i] = append(costs[i], c)
+		}
+		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, rounds)
+	}
+	return b.print(costs)
+}
+
+func (b *bench) print(costs [][]cost) error {
+	column := func(i int, of func(cost) float64) (all []float64) {
+		for _, c := range costs[i] {
+			all = append(all, of(c))
+		}
+		return all
+	}
+	fmt.Printf("%-18s %9s %9s %9s %24s\n", "", "CPU µs", "user", "system", "CPU of a plain request's")
+	for i, l := range loads {
+		ratios := column(i, cost.cpu)
+		for k := range ratios {
+			ratios[k] /= costs[0][k].cpu()
+		}
+		r, err := stats.MedianInterval(ratios, 0.95)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%-18s %9.3f %9.3f %9.3f %8.2f [%.2f, %.2f]\n", l.name,
+			stats.Median(column(i, cost.cpu)),
+			stats.Median(column(i, func(c cost) float64 { return c.user })),
+			stats.Median(column(i, func(c cost) float64 { return c.system })), r.Estimate, r.Low, r.High)
+	}
+	last := len(loads) - 1
+	more := column(last, func(c cost) float64 { return c.user })
+	for k := range more {
+		more[k] -= costs[3][k].user
+	}
+	d, err := stats.MedianInterval(more, 0.95)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("openai on 250 bytes: %.3f µs of user time more than reading them [%.3f, %.3f]; "+
+		"bar 0.5\n", d.Estimate, d.Low, d.High)
+	fmt.Printf("an event: bar 0.4 of a plain request; arrivals were %.1f %% of the events (100: each "+
+		"came alone)\n", 100*stats.Median(column(2, func(c cost) float64 { return c.alone })))
+	return nil
+}
+
+// run makes a load once.
+func (b *bench) run(l load) (c cost, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return c, err
+	}
+	count := connections * b.events
+	server := []string{self, "-serve", l.event, "-events", fmt.Sprint(b.events)}
+	file := filepath.Join(b.dir, "result.json")
+	args := []string{"-c", "0", b.dyno, "run", "--no-save", "-q", "-t", "1",
+		"-c", fmt.Sprint(connections), "--drain", "1m", "--timeout", "10m", "--json", file,
+		"-n", fmt.Sprint(connections)}
+	if l.event == "" {
+		server = []string{b.dyno, "target", "--listen", "127.0.0.1:0", "--body", "12",
+			"--ring", "epoll"}
+		args[len(args)-1] = fmt.Sprint(count)
+	}
+	if l.stream != "" {
+		args = append(args, "--stream", l.stream)
+	}
+	url, stop, err := start("1", server)
+	if err != nil {
+		return c, err
+	}
+	defer stop()
+	cmd := exec.Command("taskset", append(args, url)...)
+	cmd.Stdout, cmd.Stderr = nil, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return c, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return c, err
+	}
+	var r struct {
+		Requests struct{ Completed int }
+		Stream   *struct{ Counted, Arrivals int }
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return c, err
+	}
+	switch s := r.Stream; {
+	case r.Requests.Completed != count && r.Requests.Completed != connections:
+		return c, fmt.Errorf("%d were completed", r.Requests.Completed)
+	case s != nil && s.Counted < count:
+		return c, fmt.Errorf("%d events of %d were counted", s.Counted, count)
+	case s != nil:
+		c.alone = float64(s.Arrivals) / float64(s.Counted)
+	}
+	each := 1e6 / float64(count)
+	c.user = cmd.ProcessState.UserTime().Seconds() * each
+	c.system = cmd.ProcessState.SystemTime().Seconds() * each
+	return c, nil
+}
+
+// start starts a server on a CPU, and returns its URL.
+func start(cpu string, command []string) (url string, stop func(), err error) {
+	cmd := exec.Command("taskset", append([]string{"-c", cpu}, command...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() { cmd.Process.Kill(); cmd.Wait() }
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		stop()
+		return "", nil, err
+	}
+	return strings.TrimSpace(strings.TrimPrefix(line, "listening on ")), stop, nil
+}
+
+// broadcast is a server that waits for all connections, and then sends an event to each in turn,
+// once in a millisecond, so many times: each is alone in its segment, and read before the next.
+func broadcast(event string, events int) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("listening on http://%s/\n", l.Addr())
+	var asked sync.WaitGroup
+	all := make([]net.Conn, connections)
+	for i := range all {
+		if all[i], err = l.Accept(); err != nil {
+			return err
+		}
+		asked.Go(func() {
+			all[i].Read(make([]byte, 4096))
+			fmt.Fprint(all[i], "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"+
+				"Connection: close\r\n\r\n")
+		})
+	}
+	asked.Wait()
+	time.Sleep(100 * time.Millisecond)
+	b, due := []byte(event), time.Now()
+	for range events {
+		due = due.Add(time.Millisecond)
+		time.Sleep(time.Until(due))
+		for _, c := range all {
+			if _, err := c.Write(b); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range all {
+		c.Write([]byte(ended))
+		c.Close()
+	}
+	time.Sleep(time.Minute)
+	return nil
+}
