@@ -59,7 +59,7 @@ engine/hurl: fault hole lazyregexp /
 engine/strftime: /
 engine/cookie: /
 engine/markup: engine/scenario / github.com/antchfx golang.org/x/net
-engine/session: engine/stream engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/loadresult engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/redirect engine/scenario engine/sequence engine/template fault lazyregexp / golang.org/x/net
+engine/session: engine/stream engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/loadresult engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/redirect engine/scenario engine/sequence engine/template fact fault lazyregexp / golang.org/x/net
 engine/luascript: engine/loadplan engine/luavm engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario fault / github.com/yuin/gopher-lua
 engine/luavm: engine/machine engine/strftime fault / github.com/yuin/gopher-lua
 engine/jsonscan: /
@@ -71,7 +71,7 @@ engine/sequence: /
 engine/reqlog: /
 engine/content: / github.com/andybalholm/brotli github.com/klauspost/compress
 engine/onestep: engine/check engine/content engine/data engine/loadplan engine/proto engine/redirect engine/scenario engine/sequence engine/template /
-engine/data: engine/jsonscan engine/scenario engine/template fault /
+engine/data: engine/jsonscan engine/scenario engine/template fact fault /
 redact: hole lazyregexp /
 atomicfile: /
 engine/uring: / golang.org/x/sys
@@ -134,7 +134,7 @@ lab/versus: hole lab/experiment lazyregexp / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result result/streamed server stats /
 lab/grade: fact say engine/loadresult lab observe/probe result stats setting /
 lab/judge: setting digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /
-lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets /
+lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets setting /
 lab/run: fact say setting capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: fact atomicfile result engine/ring stats engine/loadplan engine/loadresult objective say /
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts lazyregexp / modernc.org/sqlite

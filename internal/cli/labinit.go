@@ -15,6 +15,7 @@ import (
 	"dyno/internal/lab/experiment/starter"
 	"dyno/internal/lab/judge"
 	"dyno/internal/redact"
+	"dyno/internal/setting"
 )
 
 // initFlags is the command line of dyno lab init.
@@ -154,7 +155,7 @@ func hurlStarter(name, hurlFile string) ([]byte, error) {
 	}
 	m, err := session.Compile(session.Config{Files: []*hurl.File{parsed}, Origin: origin,
 		Variables: []session.Variable{{Name: session.BaseVariable, Value: anywhere}}, Read: readBeside,
-		Unknown: true})
+		Unknown: true, Voice: setting.Key})
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,7 @@ func (f *runFlags) readFilling(given map[string]bool) (faults []error) {
 			Problem: "says which row a request has; add --data FILE"})
 	}
 	v.names.Used = map[string]bool{}
+	v.names.Variable, v.names.More = "--variable", "--data FILE and --variable NAME=VALUE add names"
 	v.names.Variables, v.names.Unread = v.variables, given["data"] && v.table == nil
 	if f.purpose == "" { // a browser is not to read our environment
 		v.names.Env = v.environment

@@ -86,10 +86,10 @@ func (c *Controller) checkFleetPlan(p loadplan.Plan) error {
 	}
 	flaw(p.Target.Unix != "", "--fleet", "a unix socket is of one machine")
 	flaw(c.OnLoss == Rebalance && (!p.Open() || p.Requested > 0), "--on-agent-loss",
-		Rebalance+" is for a rate, -R or --stage, over a time")
-	flaw(p.TLS.CAFile+p.TLS.CertFile+p.TLS.KeyFile != "", "--cacert, --cert, --key",
+		Rebalance+" is for a rate, {Rate} or {Stages}, over a time")
+	flaw(p.TLS.CAFile+p.TLS.CertFile+p.TLS.KeyFile != "", "CAFile, CertFile, KeyFile",
 		"are files of this machine, and plans for agents carry none; "+
-			"have the agents' systems trust the server, or give --insecure")
+			"have the agents' systems trust the server, or give {Insecure}")
 	return errors.Join(all...)
 }
 

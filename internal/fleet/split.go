@@ -26,13 +26,13 @@ func (r *fleetRun) splitPlan() error {
 		}
 	}
 	if len(none) > 0 {
-		return loadplan.Flaw{Setting: "--connections", Problem: fmt.Sprintf("of %d none is left for %s; "+
+		return loadplan.Flaw{Setting: "Connections", Problem: fmt.Sprintf("of %d none is left for %s; "+
 			"give more, or use fewer agents", r.plan.Connections, strings.Join(none, ", "))}
 	}
 	if len(few) > 0 {
-		return loadplan.Flaw{Setting: "--requests",
+		return loadplan.Flaw{Setting: "Requested",
 			Problem: fmt.Sprintf("of %d fewer than its connections "+
-				"are left for %s; give more, or fewer --connections", r.plan.Requested,
+				"are left for %s; give more, or fewer {Connections}", r.plan.Requested,
 				strings.Join(few, ", "))}
 	}
 	return nil

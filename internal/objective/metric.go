@@ -78,14 +78,14 @@ func (o Objective) Unknown(of Names) string {
 	name, ofMetric := strings.CutPrefix(o.name, "metric.")
 	switch {
 	case (ofCheck || o.name == "checks") && len(of.Checks) == 0:
-		return "the run checks nothing; give --expect-body, --expect-header, a Hurl file with " +
-			"asserts, or a script with dyno.check"
+		return "the run checks nothing: bodies or headers that are expected, asserts of a Hurl file, " +
+			"and dyno.check of a script would"
 	case ofCheck && !slices.Contains(of.Checks, check):
 		return fmt.Sprintf("the run has no check %q; %s", check, meant(check, of.Checks))
 	case !ofMetric || of.More:
 		return ""
 	case len(of.Counters)+len(of.Histograms) == 0:
-		return "only a script (--script) has metrics: dyno.counter and dyno.histogram"
+		return "only a script has metrics: dyno.counter and dyno.histogram"
 	}
 	return of.unknownMetric(name)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dyno/internal/engine/scenario"
+	"dyno/internal/fact"
 )
 
 // shown is a table as text.
@@ -241,10 +242,10 @@ func TestRandomOrder(t *testing.T) {
 
 // Once is refused without a number of requests, with more than there are rows, or with a warm-up.
 func TestCheck(t *testing.T) {
-	for want, s := range map[string]scenario.Share{"needs a number of requests: -n 5 or less": {},
-		"6 requests cannot have each row once: there are 5 rows": {FirstIteration: 3, Iterations: 3},
-		"leave out --warmup": {Iterations: 5, Warmup: true}} {
-		if err := Once.Check(s, 5); err == nil || !strings.Contains(err.Error(), want) {
+	for want, s := range map[string]scenario.Share{"needs a number of requests [{requests 5 or less}]": {},
+		"6 requests cannot have each row once: there are 5 rows []":                          {FirstIteration: 3, Iterations: 3},
+		"a warm-up would need rows, and each is for a request of the window [{warmup none}]": {Iterations: 5, Warmup: true}} {
+		if err := Once.Check(s, 5); err == nil || !strings.Contains(fmt.Sprint(err, fact.RemediesOf(err)), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 		if err := InOrder.Check(s, 5); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dyno/internal/engine/scenario"
+	"dyno/internal/fact"
 )
 
 // An Order says which row an iteration has.
@@ -47,10 +48,11 @@ func (o Order) Check(s scenario.Share, rows int) error {
 	last := s.FirstIteration + s.Iterations
 	switch {
 	case s.Warmup:
-		return errors.New("a warm-up would need rows, and each is for a request of the window: " +
-			"leave out --warmup")
+		return fact.Mended{Err: errors.New("a warm-up would need rows, and each is for a request of " +
+			"the window"), Mend: []fact.Remedy{{Setting: "warmup", Value: fact.None}}}
 	case s.Iterations == 0:
-		return fmt.Errorf("each row once needs a number of requests: -n %d or less", rows)
+		return fact.Mended{Err: errors.New("each row once needs a number of requests"),
+			Mend: []fact.Remedy{{Setting: "requests", Value: fmt.Sprintf("%d or less", rows)}}}
 	case last > int64(rows):
 		return fmt.Errorf("%d requests cannot have each row once: there are %d rows", last, rows)
 	}

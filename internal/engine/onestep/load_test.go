@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 )
 
 // A server counts what it is sent, and answers with a wrong body now and then.
@@ -132,7 +132,8 @@ func TestOnceWithAWarmup(t *testing.T) {
 	s := newServer(t)
 	p := plan(s.Server, m, r, 5)
 	p.Warmup = loadplan.Seconds(time.Second)
-	if _, err := load.Run(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "leave out --warmup") {
+	if _, err := load.Run(t.Context(), p, nil); err == nil || fmt.Sprint(err, fact.RemediesOf(err)) != "making the scenario of "+
+		"thread 1: rows once: a warm-up would need rows, and each is for a request of the window [{warmup none}]" {
 		t.Error(err)
 	}
 	if len(s.emails) > 0 {

@@ -197,7 +197,7 @@ func (m *Maker) CheckNames() []string {
 func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
 	if m.table != nil {
 		if err := m.rows.Check(s, m.table.Rows()); err != nil {
-			return nil, fmt.Errorf("--data-order %v: %w", m.rows, err)
+			return nil, fmt.Errorf("rows %v: %w", m.rows, err)
 		}
 	}
 	return &worker{Maker: m, numbering: scenario.NewNumbering(s)}, nil

@@ -14,6 +14,7 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/template"
+	"dyno/internal/fact"
 )
 
 // rows is a table of n rows.
@@ -171,7 +172,7 @@ func TestRefused(t *testing.T) {
 	if !s.Failed || s.Refused != errUsedUp {
 		t.Errorf("%+v: %v", s, s.Refused)
 	}
-	if _, err := m.Make(scenario.Share{Users: 1}); err == nil || !strings.Contains(err.Error(), "-n 2") {
+	if _, err := m.Make(scenario.Share{Users: 1}); err == nil || !slices.Contains(fact.RemediesOf(err), fact.Remedy{Setting: "requests", Value: "2 or less"}) {
 		t.Errorf("once without a number of requests: %v", err)
 	}
 }
@@ -194,7 +195,7 @@ func TestOnceHasNoRowsForAWarmup(t *testing.T) {
 	d := table(t, "email\na b\n")
 	m := maker(t, Config{Data: d, Order: data.Once, Requests: []Request{request(t, d, "/", "", "{{email}}")}})
 	if _, err := m.Make(scenario.Share{Users: 1, Iterations: 1, Warmup: true}); err == nil ||
-		!strings.Contains(err.Error(), "leave out --warmup") {
+		!slices.Contains(fact.RemediesOf(err), fact.Remedy{Setting: "warmup", Value: fact.None}) {
 		t.Errorf("once with a warm-up: %v", err)
 	}
 }

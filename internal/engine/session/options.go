@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/hurl"
+	"dyno/internal/fact"
 )
 
 // MaxRepeat is how often the options repeat and retry can repeat a request, at most.
@@ -18,14 +19,21 @@ const DefaultRetryInterval = time.Second
 // ignored are options that only change what hurl prints, or how it waits.
 var ignored = []string{"verbose", "very-verbose", "verbosity", "fail-with-body"}
 
-// ofTheRun are options that dyno has for the whole run only, with the flag.
-var ofTheRun = map[string]string{
-	"cacert": "give --cacert", "cert": "give --cert", "key": "give --key",
-	"insecure":   "give --insecure",
-	"connect-to": "give --connect-to", "connect-timeout": "give --connect-timeout",
-	"http1.0": "give --http 1.0", "http1.1": "give --http 1.1", "http2": "give --http 2",
-	"http2-prior-knowledge": "give --http 2", "http3": "give --http 3", "max-time": "give --timeout",
-	"tls-max": "give --tls-max", "tls-min": "give --tls-min",
+// ofTheRun are options that dyno has for the whole run only: the setting, and its value.
+var ofTheRun = map[string]fact.Remedy{
+	"cacert": {Setting: "cacert", Value: fact.Some}, "cert": {Setting: "cert", Value: fact.Some},
+	"key": {Setting: "key", Value: fact.Some}, "insecure": {Setting: "insecure", Value: fact.Some},
+	"connect-to":      {Setting: "connect-to", Value: fact.Some},
+	"connect-timeout": {Setting: "connect-timeout", Value: fact.Some},
+	"http1.0":         {Setting: "http", Value: "1.0"}, "http1.1": {Setting: "http", Value: "1.1"},
+	"http2": {Setting: "http", Value: "2"}, "http2-prior-knowledge": {Setting: "http", Value: "2"},
+	"http3": {Setting: "http", Value: "3"}, "max-time": {Setting: "timeout", Value: fact.Some},
+	"tls-max": {Setting: "tls-max", Value: fact.Some},
+	"tls-min": {Setting: "tls-min", Value: fact.Some},
+}
+
+// inNoLoad are options that no load has, with the reason.
+var inNoLoad = map[string]string{
 	"location-trusted": "no load goes to another server; write location",
 	"output":           "a load writes no responses to files; leave it out",
 }
@@ -37,7 +45,11 @@ var fixed = []string{"delay", "repeat", "skip", "retry", "retry-interval", "loca
 func (s *scope) compileOptions(h *hurl.Entry, e *entry) (skipped bool) {
 	e.interval, s.mostRedirects = DefaultRetryInterval, DefaultRedirects
 	for _, o := range h.Options {
-		why, ofRun := ofTheRun[o.Name]
+		wanted, ofRun := ofTheRun[o.Name]
+		why := inNoLoad[o.Name]
+		if ofRun {
+			why = s.advised("it is the same in the whole run", "; ", wanted.Setting, wanted.Value)
+		}
 		switch {
 		case o.Name == "compressed":
 			text, ok := s.literal(o.Value, "the option compressed")
@@ -53,7 +65,7 @@ func (s *scope) compileOptions(h *hurl.Entry, e *entry) (skipped bool) {
 			if ok && !s.setOption(o, text, e, &skipped) {
 				s.fault(o.Value.Pos, "%.40q cannot be the option %s", text, o.Name)
 			}
-		case ofRun:
+		case why != "":
 			if text, ok := o.Value.Literal(); !ok || text != "false" {
 				s.unsupported(o.Pos, "the option "+o.Name, why)
 			}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -110,8 +111,9 @@ func (c *columnUses) check(s *scope) {
 	for _, name := range s.Data.Columns() {
 		at, is := c.others[name]
 		if from, stays := c.staying[name]; is && stays {
-			s.fault(at, "{{%s}} is that of another row in each iteration, and the request of line %d stays "+
-				"with one: give --data-order per-user", name, from.Line)
+			s.fault(at, "%s", s.advised(fmt.Sprintf("{{%s}} is that of another row in each iteration, "+
+				"and the request of line %d stays with one", name, from.Line), ": ", "data-order",
+				data.PerUser.String()))
 		}
 	}
 }

@@ -142,8 +142,8 @@ func (s *scope) resolve(e *hurl.Expr) (from source, ok bool) {
 	} else if later {
 		s.fault(e.Pos, "{{%s}} has no value here: it is captured further down", e.Name)
 	} else {
-		s.fault(e.Pos, "{{%s}} is unknown: give --variable %[1]s=VALUE, or %s%s", e.Name,
-			s.columnsHint(), hints[e.Name])
+		unknown := s.advised("{{"+e.Name+"}} is unknown", ": ", "variable", e.Name+"=VALUE")
+		s.fault(e.Pos, "%s, or %s%s", unknown, s.columnsHint(), hints[e.Name])
 	}
 	return from, false
 }
@@ -163,7 +163,7 @@ func (s *scope) noteColumn(from source, name string, at hurl.Pos) {
 // columnsHint says which names of the data there are, or how to have some.
 func (s *scope) columnsHint() string {
 	if s.Data == nil {
-		return "--data with such a column"
+		return "data with such a column"
 	}
 	text := "name a column so; the columns are " + s.Data.Named()
 	if hint := s.Data.NamesHint(); hint != "" {
@@ -234,7 +234,7 @@ func (s *scope) literal(t hurl.Template, what string) (text string, ok bool) {
 		return "", true
 	case len(all) > 1 || all[0].text == nil:
 		s.unsupported(t.Pos, what+" with a value that only the run knows",
-			"it is the same in the whole run; use a --variable")
+			s.advised("it is the same in the whole run", "; ", "variable", "NAME=VALUE"))
 		return "", false
 	}
 	return string(all[0].text), true
@@ -341,18 +341,18 @@ func checkNames(variables []Variable, t *data.Table) (problems []string) {
 		}
 		for _, v := range variables {
 			if v.Name == name {
-				problems = append(problems, "--variable "+name+" is a column of the data, too; "+
+				problems = append(problems, "the variable "+name+" is a column of the data, too; "+
 					"choose another name")
 			}
 		}
 	}
 	for _, v := range variables {
 		if hurl.IsFunction(v.Name) {
-			problems = append(problems, "--variable "+v.Name+" has the name of a function; "+
+			problems = append(problems, "the variable "+v.Name+" has the name of a function; "+
 				"choose another")
 		}
 		if strings.HasPrefix(v.Value, `"`) && !strings.HasSuffix(v.Value, `"`) {
-			problems = append(problems, "--variable "+v.Name+": the value begins with a quote and "+
+			problems = append(problems, "the variable "+v.Name+": the value begins with a quote and "+
 				"does not end with one")
 		}
 	}

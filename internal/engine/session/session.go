@@ -69,6 +69,20 @@ type Config struct {
 	Observe func(Observation)
 	// Unknown lets every name be a variable. What is compiled so cannot be run.
 	Unknown bool
+	// Voice says what to do with a setting of the load, in the words of whoever describes it, as
+	// say.Voice does; nil: nothing is said.
+	Voice func(setting, value string) string
+}
+
+// advised is a text with what to do with a setting behind it, if the voice has words for that.
+func (c *Config) advised(text, between, setting, value string) string {
+	if c.Voice == nil {
+		return text
+	}
+	if advice := c.Voice(setting, value); advice != "" {
+		return text + between + advice
+	}
+	return text
 }
 
 // An Origin is the server that the command line names.

@@ -14,6 +14,7 @@ import (
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/setting"
 )
 
 // base is where the server of the tests is; no test connects to it.
@@ -29,7 +30,7 @@ func compiled(text string, change func(*Config), variables ...string) (*Maker, e
 	if err != nil {
 		return nil, err
 	}
-	c := Config{Files: []*hurl.File{f}, Origin: origin, Variables: []Variable{{"base", base}},
+	c := Config{Files: []*hurl.File{f}, Origin: origin, Variables: []Variable{{"base", base}}, Voice: setting.Flag,
 		Read: func(_, name string) ([]byte, error) { return os.ReadFile(filepath.Join("testdata", name)) }}
 	for _, v := range variables {
 		name, value, _ := strings.Cut(v, "=")
@@ -343,7 +344,7 @@ func TestMultipart(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"GET {{base}}/{{no}}":                                                "1:16: {{no}} is unknown",
-		"GET {{base}}/{{uuid}}":                                              "1:16: {{uuid}} is unknown: give --variable uuid=VALUE, or --data with such a column; {{newUuid}} is",
+		"GET {{base}}/{{uuid}}":                                              "1:16: {{uuid}} is unknown: give --variable uuid=VALUE, or data with such a column; {{newUuid}} is",
 		"GET {{base}}/{{int 1 2}}":                                           "1:20: }} is expected here: newUuid and newDate, the functions of Hurl, have no arguments",
 		"GET http://other.test/":                                             "1:5: http://other.test is not the server that the command line names",
 		"GET https://shop.test:8080/":                                        "1:5: https://shop.test:8080 is not the server",
@@ -354,7 +355,7 @@ func TestRefused(t *testing.T) {
 		"GET {{base}}/a b":                                                   "1:5: \"/a b\" contains a space",
 		"GET {{base}}/\n[Options]\nlocation-trusted: true":                   "3:1: the option location-trusted is not supported: no load goes",
 		"GET {{base}}/\n[Options]\nmax-redirs: -1":                           "3:1: the option max-redirs without an end is not supported",
-		"GET {{base}}/\n[Options]\ninsecure: true":                           "3:1: the option insecure is not supported: give --insecure",
+		"GET {{base}}/\n[Options]\ninsecure: true":                           "3:1: the option insecure is not supported: it is the same in the whole run; give --insecure",
 		"GET {{base}}/\n[Options]\nretry: -1":                                "3:1: the option retry without an end is not supported",
 		"GET {{base}}/\n[Options]\nproxy: a:1":                               "3:1: the option proxy is not supported",
 		"GET {{base}}/\n[Options]\nrepeat: -1":                               "3:1: the option repeat without an end is not supported",

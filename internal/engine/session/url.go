@@ -15,8 +15,7 @@ import (
 func (d *draft) setPath(r *hurl.Request) {
 	all := merged(withoutDoubleSlash(d.parts(r.URL)))
 	if len(all) == 0 || all[0].text == nil {
-		d.fault(r.URL.Pos, "the URL begins with no host: write {{base}}, as in %s {{base}}/, and give "+
-			"--variable base=URL", r.Method)
+		d.fault(r.URL.Pos, "the URL begins with no host: write {{base}}, as in %s {{base}}/", r.Method)
 		return
 	}
 	rest, problem := d.withoutOrigin(string(all[0].text))
@@ -113,7 +112,7 @@ func (d *draft) withoutOrigin(url string) (rest, problem string) {
 	scheme, after, has := strings.Cut(url, "://")
 	if !has {
 		return "", fmt.Sprintf("%.60q is no URL with http:// or https://; write {{base}} before the "+
-			"path, and give --variable base=URL", url)
+			"path", url)
 	}
 	end := strings.IndexAny(after, "/?#")
 	if end < 0 {

@@ -51,7 +51,7 @@ type user struct {
 func (m *Maker) Make(s scenario.Share) (scenario.Scenario, error) {
 	if m.Data != nil {
 		if err := m.Order.Check(s, m.Data.Rows()); err != nil {
-			return nil, fmt.Errorf("--data-order %v: %w", m.Order, err)
+			return nil, fmt.Errorf("rows %v: %w", m.Order, err)
 		}
 	}
 	w := &worker{Maker: m, numbering: scenario.NewNumbering(s)}

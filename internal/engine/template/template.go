@@ -10,6 +10,7 @@
 package template
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -61,6 +62,9 @@ type Names struct {
 	Captures  []string
 	// NamesHint says where the names of columns come from, to whom looks for one in vain; may be "".
 	NamesHint string
+	// Variable is what the setting of variables is called, and More what adds names, in the words of
+	// whoever describes the load. They may be "".
+	Variable, More string
 	// Env is the environment of the process; nil: there is none.
 	Env func(name string) (value string, set bool)
 	// Unread says that the data could not be read, so that any name may be a column.
@@ -123,7 +127,7 @@ func functionNames() []string {
 // Check reports every variable or capture whose name means something else, too. Columns are checked
 // where the data is read.
 func (n *Names) Check() error {
-	l := fault.List{File: "--variable"}
+	l := fault.List{File: cmp.Or(n.Variable, "variables")}
 	for _, name := range slices.Sorted(maps.Keys(n.Variables)) {
 		switch {
 		case IsFunction(name):
@@ -153,7 +157,7 @@ func (n *Names) problem(name string) string {
 	if len(known) > 0 {
 		hint += " and the names " + strings.Join(known[:min(len(known), 20)], ", ")
 	} else {
-		hint += "; --data FILE and --variable NAME=VALUE add names"
+		hint += "; " + cmp.Or(n.More, "data and variables add names")
 	}
 	if n.NamesHint != "" {
 		hint += "; " + n.NamesHint

@@ -133,7 +133,7 @@ func TestQuick(t *testing.T) {
 		t.Errorf("%+v", q.Levels)
 	}
 	for _, v := range experiment.Expand(q) {
-		left := slices.Contains(experiment.Missing(v), "--quick leaves it out")
+		left := slices.Contains(experiment.Missing(v), "a quick run leaves it out")
 		if left != (v.Of == "again") {
 			t.Errorf("%s: left out %v", v.Name, left)
 		}

@@ -36,7 +36,7 @@ func Missing(v Variant) (reasons []string) {
 		}
 	}
 	if v.LeftOut {
-		say("--quick leaves it out")
+		say("a quick run leaves it out")
 		return reasons
 	}
 	for _, name := range v.Needs.Env {

@@ -81,7 +81,7 @@ func (r *running) remedyOf(a *arm, err error) string {
 	switch {
 	case notStarted && unready.Elsewhere != "":
 		return fmt.Sprintf("its command must take the port that dyno chooses, {port} in dyno vs and "+
-			"{{port}} in a file; or say where it answers, with --url or url: %s; %s",
+			"{{port}} in a file; or say by its url where it answers: %s; %s",
 			unready.Elsewhere, r.outputHint(a, checkOutput))
 	case !is:
 		return r.outputHint(a, checkOutput)

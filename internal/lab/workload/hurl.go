@@ -13,6 +13,7 @@ import (
 	"dyno/internal/engine/session"
 	"dyno/internal/fault"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/setting"
 )
 
 // This file is about experiments whose workload is a Hurl file.
@@ -67,7 +68,7 @@ func readInFolder(folder, name string) ([]byte, error) {
 func (f *Inputs) compileHurl(e *experiment.Experiment, w experiment.Workload, url string) (
 	m *session.Maker, values map[string]string, err error) {
 	url = strings.TrimSuffix(url, "/") // behind base stands a path
-	c := session.Config{Files: []*hurl.File{f.hurl}, Data: f.table}
+	c := session.Config{Files: []*hurl.File{f.hurl}, Data: f.table, Voice: setting.Key}
 	if c.Origin, err = session.ParseOrigin(url); err != nil {
 		return nil, nil, err
 	}
