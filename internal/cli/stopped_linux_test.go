@@ -25,17 +25,17 @@ func TestStoppedGenerator(t *testing.T) {
 			t.Parallel()
 			var served atomic.Int64
 			pid := make(chan int, 2)
-			server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			server := httptest.NewServer(unhurried(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 				if served.Add(1) != 20 {
 					return
 				}
 				syscall.Kill(<-pid, syscall.SIGSTOP)
 				time.Sleep(time.Second)
 				syscall.Kill(<-pid, syscall.SIGCONT)
-			}))
+			})))
 			defer server.Close()
 			saved := filepath.Join(t.TempDir(), "result.json")
-			args := slices.Concat([]string{"run", "--no-save", "--strict", "-t", "1", "-d", "5s", "--json", saved}, load)
+			args := slices.Concat([]string{"run", "--no-save", "--strict", "-t", "1", "-d", "3s", "--json", saved}, load)
 			cmd := exec.CommandContext(t.Context(), "dyno", append(args, server.URL)...)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
