@@ -20,6 +20,7 @@
 //	request.go     compiles a request to bytes with holes: URL, form, multipart, cookies
 //	scope.go       which variables are known where, and where their values come from
 //	session.go     Config, Compile: where a file becomes a scenario; what is unsupported
+//	stream.go      # dyno: stream: answers that are streams of events
 //	url.go         URLs and paths
 //	value.go       values of captures and variables: their types, equality, texts
 //	worker.go      what users do under load, step by step
