@@ -58,6 +58,8 @@ func TestRecurrences(t *testing.T) {
 		{"refresh by another status", refreshFile, "200 200 419", "login refresh1 a2 refresh2 a4 | a4 | a4 | a4", "++++", 0, 1},
 		{"the refresh has expired", refreshFile, "200 200 401 401", "login refresh1 a2 refresh2 login refresh5 a6 | a6 | a6 | a6", "++++", 0, 2},
 		{"nothing helps", refreshFile, "200 200 401 401 200 401", "login refresh1 a2 refresh2 login refresh5 | a5 | a5 | a5", "-+++", 1, 2},
+		{"sent elsewhere to log in", strings.ReplaceAll(againFile, "401", "302"), "200 200 302", "login a1 b1 login b4 | a4 b4 | a4 b4 | a4 b4", "++++", 0, 1},
+		{"sent elsewhere, and nothing says that this is wrong", strings.ReplaceAll(againFile, "401", "302"), "200 302", "login a1 b1 | a1 b1 | a1 b1 | a1 b1", "++++", 0, 0},
 		{"in each iteration", eachFile, "200 200 401", "login a1 a1 login a4 | login a6 a6 | login a9 a9 | login a12 a12", "++++", 0, 1},
 		{"each repetition once", eachFile, "200 401 200 200 401", "login a1 login a3 a3 login a6 | login a8 a8 | login a11 a11 | login a14 a14", "++++", 0, 2},
 		{"another fault has the status", rightFile, "200 401 200 401", "login a1 | a1 | a1 | a1", "----", 4, 0},
@@ -116,14 +118,24 @@ func shortly(r string) string {
 
 // Nobody thinks between an answer and the login that it needs, nor before the request is repeated.
 func TestRecurrenceThinks(t *testing.T) {
-	statuses := []int{200, 401, 200, 200, 200}
-	d := run(t, mustCompile(t, againFile, nil), 1, func(proto.Request) reply {
-		status := statuses[0]
-		statuses = statuses[1:]
-		return reply{status: status, body: "x"}
-	})
-	if got, want := fmt.Sprint(d.thinks), "[5ms 7ms 0s 0s 0s]"; got != want {
-		t.Errorf("thinks %s, want %s", got, want)
+	for _, test := range []struct {
+		file     string
+		statuses []int
+		want     string
+	}{
+		{againFile, []int{200, 401, 200, 200, 200}, "[5ms 7ms 0s 0s 0s]"},
+		{strings.ReplaceAll(eachFile, "retry: 1", "retry: 3\nretry-interval: 9ms\ndelay: 3ms"), []int{200, 500, 401, 200, 500, 500, 200, 200},
+			"[0s 3ms 9ms 0s 0s 9ms 9ms 3ms]"},
+	} {
+		statuses := test.statuses
+		d := run(t, mustCompile(t, test.file, nil), 1, func(proto.Request) reply {
+			status := statuses[0]
+			statuses = statuses[1:]
+			return reply{status: status, body: "x"}
+		})
+		if got := fmt.Sprint(d.thinks); got != test.want {
+			t.Errorf("thinks %s, want %s", got, test.want)
+		}
 	}
 }
 
