@@ -150,8 +150,8 @@ func TestLogInOnce(t *testing.T) {
 		}
 	}
 	run(t, "login.hurl", "--threads 3")
-	run(t, "refresh.hurl", "--threads 3")
-	run(t, "every.hurl", "--threads 3 --http 2")
+	run(t, "every.hurl", "--threads 3")
+	run(t, "refresh.hurl", "--threads 3 --http 2")
 	s := newTokenServer(t, lives)
 	for _, i := range instructionsOf(string(page)) {
 		tryInstruction(t, dir, strings.ReplaceAll(i.command, "http://127.0.0.1:8080", s.URL), i.shown)
