@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/stats"
 )
 
@@ -21,7 +22,7 @@ type bounds struct {
 	seconds   int // that were resampled
 }
 
-// A sample is the latency of a run, second by second.
+// A sample is the latencies of a run, or its first events, second by second.
 type sample struct {
 	values  []int64 // ns, descending
 	counts  []int64 // of each value, how often in each second
@@ -29,13 +30,15 @@ type sample struct {
 	all     int64
 }
 
-// newSample takes the seconds of a window, of which there are so many. What was
+// newSample takes values of the seconds of a window, of which there are so many. What was
 // due in it and completed after it belongs to its last.
-func newSample(from []loadresult.Interval, window float64) *sample {
+func newSample(from []loadresult.Interval, of func(*loadresult.Interval) metric.Sparse,
+	window float64) *sample {
 	whole := min(max(int(window), 1), len(from))
 	places := map[int64]int{}
-	for _, iv := range from {
-		for v := range iv.Latency.ValueCounts() {
+	for i := range from {
+		values := of(&from[i])
+		for v := range values.ValueCounts() {
 			places[v] = 0
 		}
 	}
@@ -45,9 +48,9 @@ func newSample(from []loadresult.Interval, window float64) *sample {
 		places[v] = i
 	}
 	s.counts = make([]int64, len(s.values)*whole)
-	for i, iv := range from {
-		second := min(i, whole-1)
-		for v, n := range iv.Latency.ValueCounts() {
+	for i := range from {
+		second, values := min(i, whole-1), of(&from[i])
+		for v, n := range values.ValueCounts() {
 			s.counts[places[v]*whole+second] += n
 			s.seconds[second] += n
 			s.all += n

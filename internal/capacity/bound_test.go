@@ -54,7 +54,7 @@ func TestQuantileOfSeconds(t *testing.T) {
 	for _, iv := range all {
 		sum.MergeSparse(iv.Latency)
 	}
-	s := newSample(all, 9) // the tenth is what came after the window
+	s := newSample(all, valuesOf("latency"), 9) // the tenth is what came after the window
 	if len(s.seconds) != 9 || s.seconds[8] != 1000 || s.all != 5000 {
 		t.Fatalf("seconds %v", s.seconds)
 	}
@@ -70,7 +70,7 @@ func TestQuantileOfSeconds(t *testing.T) {
 // Requests without an answer may have taken longer than all others, so the upper bound of a
 // percentile may be one of them.
 func TestBoundWithUnanswered(t *testing.T) {
-	s := newSample(seconds(10, 1000, func(int) float64 { return 1000 }), 10)
+	s := newSample(seconds(10, 1000, func(int) float64 { return 1000 }), valuesOf("latency"), 10)
 	high := s.boundQuantile(0.99, 1).high
 	for unanswered, infinite := range map[int64]bool{0: false, 50: false, 90: true} {
 		if got := s.highWith(high, 0.99, unanswered); math.IsInf(got, 1) != infinite || !infinite && got != high {
@@ -86,7 +86,7 @@ func TestBoundsCover(t *testing.T) {
 	below, above := 0, 0
 	const samples = 80
 	for i := range samples {
-		s := newSample(seconds(10, 300, func(int) float64 { return 100 * r.ExpFloat64() }), 10)
+		s := newSample(seconds(10, 300, func(int) float64 { return 100 * r.ExpFloat64() }), valuesOf("latency"), 10)
 		b := s.boundQuantile(0.99, uint64(i))
 		if b.seconds != 10 {
 			t.Fatalf("%d seconds", b.seconds)
@@ -112,7 +112,7 @@ func TestOneBadSecond(t *testing.T) {
 			return 10_000 + r.Float64()
 		}
 		return 100 + r.Float64()
-	}), 10)
+	}), valuesOf("latency"), 10)
 	if b := s.boundQuantile(0.99, 1); b.low > 110 || b.high < 10_000 {
 		t.Errorf("%+v", b)
 	}
@@ -124,7 +124,7 @@ func TestBoundsOfLittle(t *testing.T) {
 		n, each int
 		bounded bool
 	}{{0, 0, false}, {10, 0, false}, {1, 100, false}, {1, 400, true}, {10, 29, false}, {10, 100, true}} {
-		b := newSample(seconds(c.n, c.each, one), float64(c.n)).boundQuantile(0.99, 1)
+		b := newSample(seconds(c.n, c.each, one), valuesOf("latency"), float64(c.n)).boundQuantile(0.99, 1)
 		if math.IsInf(b.high, 1) == c.bounded || c.n < 8 && b.seconds > 0 {
 			t.Errorf("%d seconds of %d: %+v", c.n, c.each, b)
 		}

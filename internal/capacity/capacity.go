@@ -1,15 +1,16 @@
-// Package capacity finds how much a server can take: the highest rate at which it
-// still meets an objective (Find), how its throughput grows with the load
+// Package capacity finds how much a server can take: the highest rate, or the most connections or
+// users, at which it still meets an objective (Find), how its throughput grows with the load
 // (Sweep), and, so that neither mistakes the generator for the server, what the
 // generator itself can do on this machine (Calibrate).
 //
+//	axis.go            what is searched: a rate, or a number of connections or users
 //	band.go            the interval of a law, by drawing rounds again
 //	bound.go           the bounds of a percentile
 //	calibrate.go       the generator's own limit: dyno calibrate
 //	calibratering.go   which ring is faster here
 //	capacity.go        what a search is told and says: Settings, Search, Probe
 //	decode.go          reads a stored search or sweep
-//	find.go            the search for a rate: dyno find
+//	find.go            the search: dyno find
 //	howlong.go         how long that takes
 //	probe.go           one run of a search: passed, failed or undecided
 //	sweep.go           one run at each of several rates or numbers of connections
@@ -43,11 +44,13 @@ import (
 type Settings struct {
 	Probe   time.Duration // measured in a probe: 0 is 10 s, and 8 s the least for good bounds
 	Confirm time.Duration // measured to confirm: 0 is three times Probe
-	Start   loadplan.Rate // the first rate to try: 0 is a fifth of a closed loop's
+	Axis    Axis          // what is searched: "" is Rates
+	Start   float64       // the first level to try: 0 is a rate of a fifth of a closed loop's, or 10
 	Within  float64       // of the bracket, high/low: 0 is 1.05
 
-	// Step is the factor of the first change of the rate, until a rate is met and one is not. The next
-	// changes are its square and so on, up to 2. 0 is 2; less is faster where Start is near the limit.
+	// Step is the factor of the first change of the load, until a level is met and one is not. The
+	// next changes are its square and so on, up to 2. 0 is 2; less is faster where Start is near the
+	// limit.
 	Step float64
 }
 
@@ -66,6 +69,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.Confirm == 0 {
 		s.Confirm = 3 * s.Probe
+	}
+	if s.Axis == "" {
+		s.Axis = Rates
 	}
 	if s.Within == 0 {
 		s.Within = 1.05
@@ -93,6 +99,10 @@ type Search struct {
 	Low       *float64 `json:"low_per_s,omitempty"`
 	High      *float64 `json:"high_per_s,omitempty"`
 
+	// Axis is what was searched if it is no rate, and Count the same of it.
+	Axis  Axis   `json:"axis,omitempty"`
+	Count *Count `json:"count,omitempty"`
+
 	Closed *float64 `json:"closed_loop_per_s,omitempty"` // what a closed loop reached
 	Probes []Probe  `json:"probes"`                      // in their order
 
@@ -102,8 +112,45 @@ type Search struct {
 	Warnings []string    `json:"warnings,omitempty"` // of the run that confirmed
 }
 
+// A Count is what a search for a number of connections or users found; 0 is not known.
+type Count struct {
+	Certified int `json:"certified,omitempty"`
+	Low       int `json:"low,omitempty"`
+	High      int `json:"high,omitempty"`
+}
+
+// Of is the axis that was searched.
+func (s *Search) Of() Axis {
+	if s.Axis == "" {
+		return Rates
+	}
+	return s.Axis
+}
+
+// Bracket is the level that is certified, and those that are met and not met; 0 is not known.
+func (s *Search) Bracket() (certified, low, high float64) {
+	if s.Count != nil {
+		return float64(s.Count.Certified), float64(s.Count.Low), float64(s.Count.High)
+	}
+	value := func(v *float64) float64 {
+		if v == nil {
+			return 0
+		}
+		return *v
+	}
+	return value(s.Certified), value(s.Low), value(s.High)
+}
+
 // Counts is what the rates count: requests or iterations.
 func (s *Search) Counts() string { return counted(&s.Plan) }
+
+// Unit is that of its levels: requests/s, iterations/s, connections or users.
+func (s *Search) Unit() string {
+	if s.Of() == Rates {
+		return s.Counts() + "/s"
+	}
+	return string(s.Axis)
+}
 
 // counted is what the rate of a plan counts.
 func counted(p *loadplan.Plan) string {
@@ -150,11 +197,11 @@ const (
 	Cut       Outcome = "interrupted"
 )
 
-// A Probe is one run at one rate. Its rates are of requests or, with a scenario, of iterations
+// A Probe is one run at one level. Its rates are of requests or, with a scenario, of iterations
 // (loadplan.Plan.CountsIterations).
 type Probe struct {
 	Purpose   Purpose   `json:"purpose"`
-	Rate      float64   `json:"rate_per_s"` // offered
+	Rate      float64   `json:"rate_per_s,omitempty"` // offered
 	Sent      float64   `json:"sent_per_s"`
 	Completed float64   `json:"completed_per_s"`
 	Measured  float64   `json:"measured_s"`
@@ -169,6 +216,32 @@ type Probe struct {
 	Facts []fact.Fact `json:"facts,omitempty"`
 
 	Checks []result.CheckCount `json:"checks,omitempty"` // of responses, as the result has them
+
+	Connections int `json:"connections,omitempty"` // in place of Rate, if that is the axis
+	Users       int `json:"users,omitempty"`       // likewise
+}
+
+// setLevel sets the level.
+func (p *Probe) setLevel(a Axis, level float64) {
+	switch a {
+	case Rates:
+		p.Rate = level
+	case Connections:
+		p.Connections = int(level)
+	default:
+		p.Users = int(level)
+	}
+}
+
+// Level is the level, on its axis.
+func (p *Probe) Level() (Axis, float64) {
+	switch {
+	case p.Connections > 0:
+		return Connections, float64(p.Connections)
+	case p.Users > 0:
+		return Users, float64(p.Users)
+	}
+	return Rates, p.Rate
 }
 
 // Judged is how a probe stands to one objective. Low and High are bounds of what

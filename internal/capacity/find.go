@@ -3,12 +3,14 @@ package capacity
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/machine"
 	"dyno/internal/fact"
 	"dyno/internal/objective"
 	"dyno/internal/result"
@@ -16,13 +18,14 @@ import (
 )
 
 const (
-	startShare = 0.2  // of what a closed loop reaches: where the search begins
+	startShare = 0.2  // of what a closed loop reaches: where the search for a rate begins
+	startCount = 10   // connections or users, where a search for their number begins
 	lowest     = 32.0 // times lower than the start is looked, and no more
-	highest    = 24   // times the rate is doubled at most
+	highest    = 24   // times the load is doubled at most
 	repeats    = 3    // probes of which the most decide
 	stepDown   = 0.95 // when a confirmation fails
 
-	largestStep = 2.0 // factor between two rates, until one is met and one is not
+	largestStep = 2.0 // factor between two levels, until one is met and one is not
 	steps       = 10  // down, at most
 )
 
@@ -30,12 +33,12 @@ const (
 // fail: a server that refuses most of them answers the rest very fast.
 const defaultErrors = "errors<0.1%"
 
-// Find searches the highest rate at which plan meets all objectives, which must
-// be ceilings. Plan's own rate is the first to be tried, if it has one; arrivals,
-// connections, the warm-up before each probe and the rest are as it says. each is
-// called with every probe when it is over. When ctx ends, so does the search, with
-// what was found until then. An error is the runner's, of a plan that cannot be
-// carried out.
+// Find searches the highest level of load at which plan meets all objectives, which must
+// be harder to meet with more load. The load is a rate, unless settings say that it is the
+// number of connections or of users of a closed loop. Plan's own rate is the first to be tried,
+// if it has one; arrivals, connections, the warm-up before each probe and the rest are as it
+// says. each is called with every probe when it is over. When ctx ends, so does the search,
+// with what was found until then. An error is the runner's, of a plan that cannot be carried out.
 func Find(ctx context.Context, run result.Runner, plan loadplan.Plan,
 	objectives []objective.Objective, settings Settings, each func(Probe)) (*Search, error) {
 	settings = settings.withDefaults()
@@ -43,11 +46,14 @@ func Find(ctx context.Context, run result.Runner, plan loadplan.Plan,
 	s := &search{each: each, prober: prober{run: run, plan: plan, settings: settings,
 		objectives: withErrorObjective(objectives)}}
 	s.found = &Search{Format: Format, Dyno: loadplan.Version, Probes: []Probe{}}
+	if settings.Axis != Rates {
+		s.found.Axis = settings.Axis
+	}
 	for _, o := range s.objectives {
 		s.found.Objectives = append(s.found.Objectives, o.Expr)
 	}
 	if s.findStart(ctx); s.err == nil && s.found.End == "" {
-		s.bracketRate(ctx)
+		s.bracket(ctx)
 	}
 	if s.err != nil {
 		return nil, s.err
@@ -78,22 +84,27 @@ type search struct {
 	found *Search
 	err   error
 
-	rate      loadplan.Rate // the first
-	low, high loadplan.Rate // met, and not; 0 before one is
-	missed    Outcome       // of high: OurLimit says that it is the generator's
-	heldUp    bool          // then: the generator was, and was not at its limit
-	why       []fact.Fact   // of high
-	open      bool          // whether one of the rates that count as missed is met
-	certified loadplan.Rate
+	start     float64     // the first level
+	low, high float64     // met, and not; 0 before one is
+	missed    Outcome     // of high: OurLimit says that it is the generator's
+	heldUp    bool        // then: the generator was, and was not at its limit
+	short     bool        // or this machine had not what a level takes
+	why       []fact.Fact // of high
+	open      bool        // whether one of the levels that count as missed is met
+	certified float64
 }
 
 // findStart finds where to begin.
 func (s *search) findStart(ctx context.Context) {
-	s.rate = s.settings.Start
-	if s.rate == 0 {
-		s.rate = s.plan.Rate
+	s.start = s.settings.Start
+	switch {
+	case s.start != 0:
+	case s.settings.Axis != Rates:
+		s.start = startCount
+	case s.plan.Rate != 0:
+		s.start = s.plan.Rate.PerSecond()
 	}
-	if s.rate != 0 {
+	if s.start != 0 {
 		return
 	}
 	r, err := s.runClosed(ctx, max(s.settings.Probe/5, 100*time.Millisecond))
@@ -115,7 +126,7 @@ func (s *search) findStart(ctx context.Context) {
 	default:
 		_, reached := countedRates(r)
 		s.found.Closed = &reached
-		s.rate = max(roundRate(startShare*reached), 1)
+		s.start = max(roundRate(startShare*reached), 1).PerSecond()
 	}
 }
 
@@ -193,45 +204,46 @@ func roundRate(perSecond float64) loadplan.Rate {
 	return loadplan.RatePerSecond(math.Round(perSecond/unit) * unit)
 }
 
-// bracketRate brackets, narrows and confirms.
-func (s *search) bracketRate(ctx context.Context) {
-	least := max(loadplan.Rate(float64(s.rate)/lowest), 1)
+// bracket brackets, narrows and confirms.
+func (s *search) bracket(ctx context.Context) {
+	a := s.settings.Axis
+	least := max(s.start/lowest, a.least())
 	step := s.settings.Step
-	for rate, doubled := s.rate, 0; s.low == 0 || s.high == 0; step = min(step*step, largestStep) {
-		if s.tryRate(ctx, rate); s.isOver() {
+	for level, doubled := s.start, 0; s.low == 0 || s.high == 0; step = min(step*step, largestStep) {
+		if s.try(ctx, level); s.isOver() {
 			return
 		}
-		if s.low == 0 && rate > least && s.last.OnlyErrors() {
-			rate = least // if not even this has a right answer, the rate is not why
+		if s.low == 0 && level > least && s.last.OnlyErrors() {
+			level = a.round(least) // if not even this has a right answer, the load is not why
 			continue
 		}
-		if s.low == rate {
-			rate, doubled = loadplan.Rate(step*float64(rate)), doubled+1
+		if s.low == level {
+			level, doubled = a.above(level, step), doubled+1
 		} else {
-			rate = loadplan.Rate(float64(rate) / step)
+			level = a.below(level, step)
 		}
 		switch {
-		case s.high == 0 && (doubled > highest || rate > loadplan.MaxRate*1000):
+		case s.high == 0 && (doubled > highest || level > a.most()):
 			s.endAt(Inconclusive, fact.EndNoMore, nil)
 			return
-		case s.low == 0 && (rate.PerSecond() < s.rate.PerSecond()/lowest || rate < 1):
+		case s.low == 0 && (level < s.start/lowest || level < a.least()):
 			s.endUnmet()
 			return
 		}
 	}
-	for float64(s.high)/float64(s.low) > s.settings.Within {
-		middle := roundRate(math.Sqrt(s.low.PerSecond() * s.high.PerSecond()))
+	for s.high/s.low > s.settings.Within {
+		middle := a.round(math.Sqrt(s.low * s.high))
 		if middle <= s.low || middle >= s.high {
 			break
 		}
-		if s.tryRate(ctx, middle); s.isOver() {
+		if s.try(ctx, middle); s.isOver() {
 			return
 		}
 	}
-	s.confirmRate(ctx)
+	s.confirm(ctx)
 }
 
-// endUnmet ends a search in which no rate was met.
+// endUnmet ends a search in which no level was met.
 func (s *search) endUnmet() {
 	end, how := Missed, fact.EndMissed
 	switch {
@@ -253,41 +265,45 @@ func (s *search) endAs(e End, how fact.Args, why []fact.Fact) {
 	s.found.Reason = say.Because(s.found.Facts)
 }
 
-// endAt is endAs with the rates that are met and not.
+// endAt is endAs with the levels that are met and not.
 func (s *search) endAt(e End, how fact.Ending, why []fact.Fact) {
-	s.endAs(e, fact.SearchEnded{How: how, Low: s.low.PerSecond(), High: s.high.PerSecond(),
-		HeldUp: s.heldUp}, why)
+	ended := fact.SearchEnded{How: how, HeldUp: s.heldUp}
+	if a := s.settings.Axis; a == Rates {
+		ended.Low, ended.High = s.low, s.high
+	} else {
+		ended.Axis, ended.LowCount, ended.HighCount = string(a), int64(s.low), int64(s.high)
+	}
+	s.endAs(e, ended, why)
 }
 
-// tryRate decides whether a rate is met.
-func (s *search) tryRate(ctx context.Context, rate loadplan.Rate) {
-	o, why := s.decideRate(ctx, rate)
+// try decides whether a level is met.
+func (s *search) try(ctx context.Context, level float64) {
+	o, why := s.decide(ctx, level)
 	if s.isOver() {
 		return
 	}
 	if o == Passed {
-		s.low = rate
+		s.low = level
 		return
 	}
-	s.noteMissed(rate, o, why)
+	s.noteMissed(level, o, why)
 }
 
-// noteMissed notes that the probe just made did not pass at a rate, and what kept the generator
+// noteMissed notes that the probe just made did not pass at a level, and what kept the generator
 // from more.
-func (s *search) noteMissed(rate loadplan.Rate, o Outcome, why []fact.Fact) {
-	s.high, s.missed, s.why = rate, o, why
+func (s *search) noteMissed(level float64, o Outcome, why []fact.Fact) {
+	s.high, s.missed, s.why = level, o, why
 	s.open = s.open || o != Failed
-	s.heldUp = !s.last.Generator.AtLimit()
+	s.heldUp = !s.short && !s.last.Generator.AtLimit()
 }
 
-// decideRate probes a rate until it is clear whether it is met: once; twice as long;
+// decide probes a level until it is clear whether it is met: once; twice as long;
 // and again so, until most of those say the same. What stays unclear is Undecided, and
 // counts as missed.
-func (s *search) decideRate(ctx context.Context, rate loadplan.Rate) (o Outcome,
-	why []fact.Fact) {
-	o, why = s.probeOnce(ctx, Trial, rate, s.settings.Probe)
+func (s *search) decide(ctx context.Context, level float64) (o Outcome, why []fact.Fact) {
+	o, why = s.probeOnce(ctx, Trial, level, s.settings.Probe)
 	if o == Undecided {
-		o, why = s.probeOnce(ctx, Longer, rate, 2*s.settings.Probe)
+		o, why = s.probeOnce(ctx, Longer, level, 2*s.settings.Probe)
 	}
 	if o != Undecided {
 		return o, why
@@ -295,7 +311,7 @@ func (s *search) decideRate(ctx context.Context, rate loadplan.Rate) (o Outcome,
 	votes := map[bool]int{}
 	failed := false
 	for max(votes[true], votes[false]) <= repeats/2 {
-		o, why = s.probeOnce(ctx, Again, rate, 2*s.settings.Probe)
+		o, why = s.probeOnce(ctx, Again, level, 2*s.settings.Probe)
 		if s.isOver() || o == OurLimit {
 			return o, why
 		}
@@ -315,9 +331,13 @@ func (s *search) decideRate(ctx context.Context, rate loadplan.Rate) (o Outcome,
 //
 // There is no pause between probes: what the server still has of the one before is
 // no more than there are connections, and the warm-up is there to end it.
-func (s *search) probeOnce(ctx context.Context, purpose Purpose, rate loadplan.Rate,
+func (s *search) probeOnce(ctx context.Context, purpose Purpose, level float64,
 	measure time.Duration) (Outcome, []fact.Fact) {
-	p, err := s.probe(ctx, purpose, rate, measure)
+	p, err := s.probe(ctx, purpose, level, measure)
+	if limit, is := errors.AsType[machine.Limit](err); is && s.low > 0 {
+		s.short = true
+		return OurLimit, because(fact.LoadStopped{Why: limit.Error()})
+	}
 	if err != nil {
 		s.err = err
 		return Failed, nil
@@ -330,37 +350,40 @@ func (s *search) probeOnce(ctx context.Context, purpose Purpose, rate loadplan.R
 	case p.Outcome == Gone && len(s.found.Probes) == 1 && s.found.Closed == nil:
 		s.endAs(Unreachable, fact.SearchEnded{How: fact.EndUnreachable}, p.Facts)
 	case p.Outcome == Gone:
-		s.endAs(Inconclusive, fact.SearchEnded{How: fact.EndLost, High: rate.PerSecond()}, p.Facts)
+		s.high = level
+		s.endAt(Inconclusive, fact.EndLost, p.Facts)
 	}
 	return p.Outcome, p.Facts
 }
 
-// confirmRate measures longer what the bisection found, and once more twice as long if
+// confirm measures longer what the bisection found, and once more twice as long if
 // that does not decide; then a little less, until it is met again.
-func (s *search) confirmRate(ctx context.Context) {
-	rate := s.low
+func (s *search) confirm(ctx context.Context) {
+	a, level := s.settings.Axis, s.low
 	for range steps {
-		o, why := s.probeOnce(ctx, Confirm, rate, s.settings.Confirm)
+		o, why := s.probeOnce(ctx, Confirm, level, s.settings.Confirm)
 		if o == Undecided {
-			o, why = s.probeOnce(ctx, Confirm, rate, 2*s.settings.Confirm)
+			o, why = s.probeOnce(ctx, Confirm, level, 2*s.settings.Confirm)
 		}
 		if s.isOver() {
 			return
 		}
 		if o == Passed {
-			s.certified = rate
-			s.low = min(s.low, rate)
+			s.certified = level
+			s.low = min(s.low, level)
 			s.endMet()
 			return
 		}
-		s.noteMissed(rate, o, why)
-		rate = roundRate(stepDown * rate.PerSecond())
+		s.noteMissed(level, o, why)
+		if level = min(a.round(stepDown*level), a.below(level, 1)); level < a.least() {
+			break
+		}
 	}
 	s.low = 0
 	s.endAt(Inconclusive, fact.EndUnconfirmed, nil)
 }
 
-// endMet ends a search that certified a rate.
+// endMet ends a search that certified a level.
 func (s *search) endMet() {
 	s.found.Warnings = s.last.Warnings
 	if s.missed == OurLimit {
@@ -372,18 +395,22 @@ func (s *search) endMet() {
 
 // writeResult writes down what was found.
 func (s *search) writeResult() {
-	for _, v := range []struct {
-		rate loadplan.Rate
-		to   **float64
-	}{{s.certified, &s.found.Certified}, {s.low, &s.found.Low}, {s.high, &s.found.High}} {
-		if v.rate > 0 {
-			perSecond := v.rate.PerSecond()
-			*v.to = &perSecond
+	if s.settings.Axis != Rates {
+		s.found.Count = &Count{int(s.certified), int(s.low), int(s.high)}
+	} else {
+		for to, level := range map[**float64]float64{&s.found.Certified: s.certified,
+			&s.found.Low: s.low, &s.found.High: s.high} {
+			if level > 0 {
+				*to = &level
+			}
 		}
 	}
 	if s.last != nil { // its plan has no secrets
 		s.found.Host, s.found.Plan = s.last.Host, s.last.Plan
 		s.found.Plan.Rate, s.found.Plan.Seed, s.found.Plan.Arrival = 0, s.plan.Seed, s.plan.Arrival
+		if s.settings.Axis != Rates {
+			s.found.Plan.Connections, s.found.Plan.Users = s.plan.Connections, s.plan.Users
+		}
 		s.found.Plan.Duration = loadplan.Seconds(s.settings.Probe)
 	}
 }

@@ -22,7 +22,7 @@ func (s Settings) Times(p *loadplan.Plan) (usual, most time.Duration) {
 	repeated := 1 + 1 + repeats // an extended probe, and repeated ones, take twice as long
 	undecided := time.Duration(repeated)*around + s.Probe + time.Duration(repeated-1)*2*s.Probe
 	first, silent := max(s.Probe/5, 100*time.Millisecond), max(s.Probe, time.Duration(p.Timeout))
-	if s.Start > 0 || p.Rate > 0 {
+	if s.Start > 0 || p.Rate > 0 || s.Axis != Rates {
 		first, silent = 0, 0
 	} else {
 		first, silent = first+around, silent+around

@@ -7,6 +7,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/fact"
 	"dyno/internal/objective"
 	"dyno/internal/result"
@@ -34,6 +35,7 @@ type prober struct {
 	settings   Settings
 	made       int
 	last       *result.Result
+	level      float64 // of last
 }
 
 // backlog sees when more waits to be sent than a server catches up with.
@@ -75,11 +77,12 @@ func begunIn(p *loadplan.Plan, iv loadresult.Interval) int64 {
 	return n
 }
 
-// probe loads at a rate for a time, and judges. An error is the plan's.
-func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
+// probe loads at a level for a time, and judges. An error is the plan's.
+func (p *prober) probe(ctx context.Context, purpose Purpose, level float64,
 	measure time.Duration) (Probe, error) {
-	plan := p.plan
-	plan.Rate, plan.Duration = rate, loadplan.Seconds(p.measureTime(rate, measure))
+	plan := p.settings.Axis.planAt(p.plan, level)
+	plan.Duration = loadplan.Seconds(p.measureTime(level, measure))
+	plan.Warmup = max(plan.Warmup, p.streamTime(99))
 	if plan.Seed != 0 {
 		plan.Values = loadplan.SeedOfValues(plan.Seed, uint64(p.made)+1)
 		plan.Seed += uint64(p.made) // the same arrivals again would prove nothing
@@ -102,14 +105,17 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate loadplan.Rate,
 	if err != nil {
 		return Probe{}, err
 	}
-	p.last = r
+	p.last, p.level = r, level
 	begun, completed := countedRates(r)
-	probe := Probe{Purpose: purpose, Rate: rate.PerSecond(), Sent: begun,
-		Completed: completed, Measured: r.Window.MeasuredS, Started: r.Window.Started,
+	probe := Probe{Purpose: purpose, Sent: begun, Completed: completed,
+		Measured: r.Window.MeasuredS, Started: r.Window.Started,
 		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons, Checks: r.Checks}
-	probe.Judged = p.judgeObjectives(r, newSample(intervals, time.Duration(plan.Duration).Seconds()))
+	probe.setLevel(p.settings.Axis, level)
+	probe.Judged = p.judgeObjectives(r, intervals, time.Duration(plan.Duration).Seconds())
 	probe.Outcome, probe.Facts = worstOutcome(r, probe.Judged)
-	if probe.Outcome == Passed && isGrowing(intervals, time.Duration(plan.Duration)) {
+	// The queue of a closed loop is no longer than it has users.
+	open := p.settings.Axis == Rates
+	if open && probe.Outcome == Passed && isGrowing(intervals, time.Duration(plan.Duration)) {
 		probe.Outcome, probe.Facts = Undecided, because(fact.LatencyGrowing{})
 	}
 	over, why := p.overallOutcome(ctx, r, aborted)
@@ -160,16 +166,46 @@ func (p *prober) answersWrongly(r *result.Result, judged []Judged) bool {
 	return false
 }
 
-// measureTime is how long to measure so that percentiles have bounds.
-func (p *prober) measureTime(rate loadplan.Rate, measure time.Duration) time.Duration {
+// measureTime is how long to measure so that percentiles have bounds, and so that streams of events
+// begin and end in it.
+func (p *prober) measureTime(level float64, measure time.Duration) time.Duration {
 	longest := longestProbe * measure
+	rate := p.expectedRate(level)
 	for _, o := range p.objectives {
-		if q, ok := o.Quantile(); ok {
-			needs := time.Duration(math.Min(requestsForBound(q)/rate.PerSecond()*1e9, float64(longest)))
+		if q, _, ok := o.Bounded(); ok && rate > 0 {
+			needs := time.Duration(math.Min(requestsForBound(q)/rate*1e9, float64(longest)))
 			measure = max(measure, needs.Round(time.Millisecond))
 		}
 	}
-	return measure
+	return max(measure, min(streamsInProbe*time.Duration(p.streamTime(50)), longest))
+}
+
+// streamsInProbe is how many streams of events follow one another in a probe at least.
+const streamsInProbe = 3
+
+// streamTime is a percentile of how long the streams of the last probe took; 0 if answers are none.
+func (p *prober) streamTime(percent float64) loadplan.Seconds {
+	if !p.plan.Stream.IsSet() || p.last == nil || p.last.Latency == nil {
+		return 0
+	}
+	us, _ := p.last.Latency.Percentile(percent)
+	return min(loadplan.Seconds(us*1e3), streamTimeMost)
+}
+
+// streamTimeMost limits how long a load runs before its window until its first streams have ended.
+const streamTimeMost = loadplan.Seconds(time.Minute)
+
+// expectedRate is how many requests a second a level has; 0 if nobody knows. A closed loop is
+// expected to have as many for each connection or user as in the probe before.
+func (p *prober) expectedRate(level float64) float64 {
+	if p.settings.Axis == Rates {
+		return level
+	}
+	if p.last == nil {
+		return 0
+	}
+	_, completed := countedRates(p.last)
+	return completed * min(level/p.level, 1)
 }
 
 // overallOutcome is what decides whatever the objectives say; "" if nothing does. What is
@@ -209,13 +245,19 @@ func sentShare(r *result.Result) (share float64, ours bool) {
 }
 
 // judgeObjectives holds a run against each objective.
-func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
+func (p *prober) judgeObjectives(r *result.Result, intervals []loadresult.Interval,
+	window float64) (all []Judged) {
+	samples := map[string]*sample{}
 	for _, o := range p.objectives {
 		j := Judged{Outcome: o.Judge(r), Verdict: Failed, lacks: o.Lacks(r)}
-		q, bounded := o.Quantile()
+		q, of, bounded := o.Bounded()
+		if bounded && samples[of] == nil {
+			samples[of] = newSample(intervals, valuesOf(of), window)
+		}
+		d := distributionOf(r, of)
 		switch {
 		case j.Value == nil:
-		case bounded && j.IsMissed() && r.Latency != nil && r.Latency.Over != nil: // see its note
+		case bounded && j.IsMissed() && d != nil && d.Over != nil: // see its note
 		case j.Undecided == result.NoAnswers:
 			j.Verdict = Undecided
 		case !bounded:
@@ -225,9 +267,10 @@ func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
 				j.Verdict = Undecided
 			}
 		default:
+			s := samples[of]
 			b := s.boundQuantile(q, uint64(p.made))
-			if r.Latency != nil {
-				b.high = s.highWith(b.high, q, r.Latency.Known()-r.Latency.Count)
+			if d != nil {
+				b.high = s.highWith(b.high, q, d.Known()-d.Count)
 			}
 			j.Verdict, j.Seconds = Undecided, b.seconds
 			if !math.IsInf(b.high, 0) {
@@ -247,16 +290,46 @@ func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
 	return all
 }
 
-// mayBeChance reports whether a share of errors misses its limit by no more errors than one in 20
-// probes has of a server that errs exactly as often as the limit allows. The number of errors is
-// taken as binomial.
+// distributionOf is what a result has of the values that an objective bounds, see
+// objective.Bounded; nil if there are none.
+func distributionOf(r *result.Result, of string) *result.Distribution {
+	switch {
+	case of != objective.FirstEvent:
+		return r.Latency
+	case r.Stream == nil:
+		return nil
+	}
+	return r.Stream.First
+}
+
+// valuesOf are those values of an interval.
+func valuesOf(of string) func(*loadresult.Interval) metric.Sparse {
+	return func(iv *loadresult.Interval) metric.Sparse {
+		switch {
+		case of != objective.FirstEvent:
+			return iv.Latency
+		case iv.Stream == nil:
+			return metric.Sparse{}
+		}
+		return iv.Stream.First()
+	}
+}
+
+// mayBeChance reports whether a share of errors, or of requests that are not good, misses its limit
+// by no more of them than one in 20 probes has of a server that errs exactly as often as the limit
+// allows. Their number is taken as binomial.
 func mayBeChance(o objective.Objective, j Judged, requests int64) bool {
-	share := o.Limit() / 100
-	if !o.OfErrors() || j.Unit != "percent" || o.Meets(*j.Value) || share <= 0 || share >= 1 {
+	bad, share := *j.Value/100, o.Limit()/100
+	if o.OfGood() {
+		bad, share = 1-bad, 1-share
+	} else if !o.OfErrors() {
+		return false
+	}
+	if j.Unit != "percent" || o.Meets(*j.Value) || share <= 0 || share >= 1 {
 		return false
 	}
 	low, _ := boundRanks(requests, 1-share)
-	return math.Round(*j.Value/100*float64(requests)) <= float64(requests-low)
+	return math.Round(bad*float64(requests)) <= float64(requests-low)
 }
 
 // worstOutcome is the outcome of all objectives together: the worst.

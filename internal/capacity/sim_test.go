@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/machine"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
@@ -23,6 +24,9 @@ type queue struct {
 	generate func(r *loadresult.Result, rate float64) // what the generator is to blame for
 	seen     func(p loadplan.Plan)                    // each plan
 	slow     func(t float64, run int) (s float64)     // besides the service, at an instant
+	most     int                                      // connections that the machine has files for; 0: any
+	workers  int                                      // of a closed loop; 0: one
+	first    time.Duration                            // of streams: from the service's beginning to the first event
 }
 
 func constant(d time.Duration) func(*rand.Rand) float64 {
@@ -38,6 +42,9 @@ func (q *queue) run(ctx context.Context, p loadplan.Plan, each func(loadresult.I
 	q.runs++
 	if q.seen != nil {
 		q.seen(p)
+	}
+	if q.most > 0 && p.Connections > q.most {
+		return nil, machine.Limit("no more files")
 	}
 	l := &loadresult.Result{Plan: p, Total: metric.NewCounters(), Started: time.Unix(1e9, 0),
 		Ended: loadresult.ByDuration, Totals: loadresult.Totals{ConnectionTotals: loadresult.ConnectionTotals{
@@ -84,7 +91,7 @@ func (q *queue) open(w *window) {
 		}
 		done := begin + q.service(r)
 		left = append(left, done)
-		w.count(due, sent, done, r.Float64() < q.failing)
+		w.count(due, sent, done, done, r.Float64() < q.failing)
 		if w.p.Arrival == loadplan.Poisson {
 			due += r.ExpFloat64() / w.p.Rate.PerSecond()
 		} else {
@@ -98,10 +105,12 @@ func (q *queue) closed(w *window) {
 	r := rand.New(rand.NewPCG(q.seed, uint64(q.runs)))
 	w.l.Measured = time.Duration(w.p.Duration)
 	clients := float64(w.p.Connections)
-	for at := 0.0; at < w.from+w.long; {
+	workers := min(float64(max(q.workers, 1)), clients)
+	for at, due := 0.0, 0.0; at < w.from+w.long || w.p.Stream.IsSet() && due < w.from+w.long; {
 		took := q.service(r)
-		at += took
-		w.count(at-clients*took, at-clients*took, at, false)
+		at += took / workers
+		due = at - clients*took/workers
+		w.count(due, due, at-took+q.first.Seconds(), at, false)
 	}
 }
 
@@ -126,7 +135,7 @@ func (w *window) second(at float64) *metric.Counters {
 	return w.seconds[max(i, 0)]
 }
 
-func (w *window) count(due, sent, done float64, fails bool) {
+func (w *window) count(due, sent, first, done float64, fails bool) {
 	end := w.from + w.long
 	if due < w.from || due >= end {
 		return
@@ -152,6 +161,11 @@ func (w *window) count(due, sent, done float64, fails bool) {
 	}
 	s.Completed++
 	s.Latency.Record(int64((done - due) * 1e9))
+	if w.p.Stream.IsSet() {
+		s.CountStreams()
+		s.Stream.First.Record(int64((first - due) * 1e9))
+		s.Stream.Eventful++
+	}
 }
 
 func (w *window) emit(i int, each func(loadresult.Interval)) {
@@ -159,6 +173,8 @@ func (w *window) emit(i int, each func(loadresult.Interval)) {
 	from := time.Duration(i) * time.Second
 	s.To = int64(from + time.Second)
 	w.l.Total.Merge(s)
-	each(loadresult.Interval{Index: i, From: min(from, w.l.Measured), To: from + time.Second, Sent: s.Sent,
-		Completed: s.Completed, Failed: s.Failed, Latency: s.Latency.ToSparse()})
+	iv := loadresult.Interval{Index: i, From: min(from, w.l.Measured), To: from + time.Second, Sent: s.Sent,
+		Completed: s.Completed, Failed: s.Failed, Latency: s.Latency.ToSparse()}
+	iv.Stream = s.Stream.ToSparse()
+	each(iv)
 }

@@ -13,15 +13,6 @@ import (
 	"dyno/internal/stats"
 )
 
-// An Axis is what a sweep varies.
-type Axis string
-
-// The axes.
-const (
-	Connections Axis = "connections" // of a closed loop
-	Rates       Axis = "rate"        // of an open one, a second
-)
-
 // A Sweeping is how a sweep goes about it.
 type Sweeping struct {
 	Axis   Axis
@@ -114,7 +105,7 @@ func Sweep(ctx context.Context, run result.Runner, plan loadplan.Plan, how Sweep
 				c.Left++
 				continue
 			}
-			p := planAt(plan, how.Axis, how.Levels[i])
+			p := how.Axis.planAt(plan, how.Levels[i])
 			if p.Seed != 0 {
 				p.Seed += uint64(len(c.Points))
 			}
@@ -135,17 +126,6 @@ func Sweep(ctx context.Context, run result.Runner, plan loadplan.Plan, how Sweep
 	c.Plan.Seed = plan.Seed
 	c.fitLaw()
 	return c, nil
-}
-
-// planAt is the plan at a level.
-func planAt(p loadplan.Plan, axis Axis, level float64) loadplan.Plan {
-	if axis == Rates {
-		p.Rate = loadplan.RatePerSecond(level)
-		return p
-	}
-	p.Rate, p.Arrival, p.Connections = 0, "", int(level)
-	p.Threads = min(p.Threads, p.Connections)
-	return p
 }
 
 func pointOf(r *result.Result, axis Axis, level float64, round int) Point {

@@ -62,7 +62,7 @@ func TestSlightOverloadIsNotCertified(t *testing.T) {
 			p := plan()
 			p.Arrival, p.Connections = arrival, 100_000
 			q := &queue{service: constant(time.Millisecond), seed: seed}
-			s := find(t, q, p, Settings{Start: loadplan.RatePerSecond(200)}, "p99<5s")
+			s := find(t, q, p, Settings{Start: 200}, "p99<5s")
 			if s.End != Found {
 				t.Fatalf("%s, seed %d: %s, %s", arrival, seed, s.End, s.Reason)
 			}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/engine/loadplan"
 	"dyno/internal/fact"
 	"dyno/internal/objective"
 	"dyno/internal/result"
@@ -28,9 +27,9 @@ func TestUnmet(t *testing.T) {
 			"it was not decided whether the objectives are met, down to 10/s; why"},
 		{[]Outcome{Failed, OurLimit}, ClientBound, "the generator was held up at every rate"},
 	} {
-		s := &search{found: &Search{}, prober: prober{last: &result.Result{}}}
+		s := &search{found: &Search{}, prober: prober{last: &result.Result{}, settings: Settings{Axis: Rates}}}
 		for i, o := range c.outcomes {
-			s.noteMissed(loadplan.RatePerSecond(float64(10*(len(c.outcomes)-i))), o, because(fact.LoadStopped{Why: "why"}))
+			s.noteMissed(float64(10*(len(c.outcomes)-i)), o, because(fact.LoadStopped{Why: "why"}))
 		}
 		s.endUnmet()
 		if s.found.End != c.end || !strings.Contains(s.found.Reason, c.says) {

@@ -26,6 +26,8 @@ import (
 type findFlags struct {
 	*runFlags
 	probe  time.Duration
+	axis   capacity.Axis
+	start  int // of the axis, if that is no rate; 0: none is given
 	levels []int
 	rates  []loadplan.Rate
 	rounds int
@@ -39,7 +41,9 @@ func (f *findFlags) probeTime() time.Duration {
 	return cmp.Or(f.probe, capacity.DefaultProbe)
 }
 
-func newFindFlags() *findFlags { return &findFlags{runFlags: newRunFlags(), rounds: 3} }
+func newFindFlags() *findFlags {
+	return &findFlags{runFlags: newRunFlags(), rounds: 3, axis: capacity.Rates}
+}
 
 const findNotes = `A rate is met if the upper 95 % bound of a percentile is: of seconds drawn at
 random, again and again, from those of the probe, and of as many requests as
@@ -55,13 +59,15 @@ or an agent was lost, 4 nothing could be reached, 5 a fault of dyno,
 var findExamples = []string{
 	"dyno find --slo 'p99<20ms' http://127.0.0.1:8080/",
 	"dyno find --slo 'p95<=50ms' --slo 'errors<=0' --arrival poisson -c 200 http://127.0.0.1:8080/",
+	"dyno find --axis users --slo 'first_event.p99<300ms' --stream openai http://127.0.0.1:8080/",
 	"dyno find --levels c=1,2,4,8,16,32 --rounds 8 http://127.0.0.1:8080/",
 	"dyno find --rates 1k,2k,4k,8k http://127.0.0.1:8080/",
 }
 
 func (f *findFlags) groups() []group {
 	all := f.readers()
-	maps.Copy(all, readers{"probe-time": storeParsed(&f.probe, parseProbeTime),
+	maps.Copy(all, readers{"axis": storeParsed(&f.axis, parseAxis),
+		"probe-time": storeParsed(&f.probe, parseProbeTime),
 		"levels": storeParsed(&f.levels, parseLevels), "rates": storeParsed(&f.rates, parseRates),
 		"rounds": storeParsed(&f.rounds, setting.Positive(setting.ParseInt))})
 	return tableGroups(setting.Find, &f.plan, all)
@@ -126,6 +132,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	faults = append(faults, f.takeHurl(&p)...)
 	faults = append(append(faults, f.ownFaults(p)...), f.readFilling(p.given)...)
 	f.setDefaults(p.given)
+	f.setAxis(p.given)
 	if !p.given["warmup"] {
 		f.plan.Warmup = capacity.DefaultWarmup(f.probeTime())
 	}
@@ -141,8 +148,11 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	faults = append(faults, wrong...)
 	faults = append(faults, f.planMarkFaults()...)
 	plan := f.plan // the largest plan that will be run
-	if plan.Rate == 0 {
+	if plan.Rate == 0 && f.axis == capacity.Rates {
 		plan.Rate = loadplan.RatePerSecond(1)
+	}
+	if f.axis != capacity.Rates {
+		plan.Connections = max(plan.Connections, 1)
 	}
 	if len(f.levels) > 0 {
 		plan.Connections = slices.Max(f.levels)
@@ -164,7 +174,12 @@ func (f *findFlags) ownFaults(p parsed) (faults []error) {
 		"search and no sweep has; give in-order, random or per-user, or dyno run -n N")
 	flaw(!sweep && !p.tried["slo"], "--slo", "none is given; say what must hold, as "+
 		"--slo 'p99<20ms', or sweep with --levels or --rates")
-	flaw(sweep && given["slo"], "--slo", "a sweep has no objective; leave --slo out")
+	flaw(sweep && given["slo"], "--slo", "a sweep has no objective; leave it out, or search with "+
+		"--axis connections in place of --levels")
+	flaw(sweep && given["axis"], "--axis", "--levels and --rates say what is varied; leave it out")
+	closed := f.axis != capacity.Rates && !sweep
+	flaw(closed && (given["rate"] || given["arrival"]), "--rate, --arrival", string(f.axis)+" are "+
+		"searched in a closed loop, which has no arrivals; leave --axis or these out")
 	flaw(p.tried["levels"] && p.tried["rates"], "--levels and --rates", "a sweep has one axis; give "+
 		"one")
 	flaw(sweep && given["rate"], "--rate", "a sweep has rates of its own; give --rates")
@@ -173,28 +188,53 @@ func (f *findFlags) ownFaults(p parsed) (faults []error) {
 	flaw(given["levels"] && given["connections"], "--connections", "--levels says how many")
 	flaw(!sweep && given["rounds"], "--rounds", "a search has none; give --levels or --rates")
 	for _, o := range f.objectives {
-		flaw(!o.Ceiling(), "--slo", o.Expr+" is easier to meet the higher the rate; find needs "+
-			"what is harder, with < or <=")
+		flaw(!o.HarderWithLoad(), "--slo", o.Expr+" is easier to meet the higher the rate; find needs "+
+			"what is harder, with < or <=, or good> and checks>")
 	}
 	return faults
+}
+
+// setAxis makes the plan one of the axis: the number that is searched, if it is given, is the first
+// to be tried, and users have a connection each, unless -c says how many there are.
+func (f *findFlags) setAxis(given map[string]bool) {
+	switch f.axis {
+	case capacity.Connections:
+		if given["connections"] {
+			f.start = f.plan.Connections
+		}
+		f.plan.Connections = 0
+	case capacity.Users:
+		if f.start, f.plan.Users = f.plan.Users, 0; !given["connections"] {
+			f.plan.Connections = 0
+		}
+	}
+}
+
+// parseAxis reads what a search varies.
+func parseAxis(s string) (capacity.Axis, error) {
+	if !slices.Contains(capacity.Axes, s) {
+		return "", fmt.Errorf("%q is not %s", s, strings.Join(capacity.Axes, ", "))
+	}
+	return capacity.Axis(s), nil
 }
 
 // searchRate is dyno find --slo.
 func (s streams) searchRate(ctx context.Context, f *findFlags, run result.Runner, out *output) (int,
 	error) {
+	settings := capacity.Settings{Axis: f.axis, Start: float64(f.start), Probe: f.probeTime()}
 	if !f.quiet {
-		usual, most := capacity.Settings{Probe: f.probeTime()}.Times(&f.plan)
+		usual, most := settings.Times(&f.plan)
 		fmt.Fprintf(s.err, "searching: %s, about %v if every probe decides, at most %v\n",
 			f.plan.Target.URL, usual.Round(time.Second), most.Round(time.Minute))
 	}
 	told := f.probe == 0 // it is the default
 	found, err := capacity.Find(ctx, run, f.plan, f.objectives,
-		capacity.Settings{Probe: f.probeTime()}, func(p capacity.Probe) {
+		settings, func(p capacity.Probe) {
 			longer := p.Measured > 1.05*f.probe.Seconds() && p.Purpose == capacity.Trial
 			if longer && !told {
 				told = true
-				s.writeLine("dyno: at %s/s a probe takes %s, longer than --probe-time: bounds of a percentile "+
-					"take so many requests", format.Exact3(p.Rate), format.Seconds(p.Measured))
+				s.writeLine("dyno: at %s a probe takes %s, longer than --probe-time: bounds of a percentile "+
+					"take so many requests", report.LevelText(p), format.Seconds(p.Measured))
 			}
 			if !f.quiet {
 				s.writeLine("%s", report.ProbeLine(p))

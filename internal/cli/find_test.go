@@ -132,6 +132,35 @@ func TestFindsARealServersLimit(t *testing.T) {
 	t.Logf("%s: %s", s.End, s.Reason)
 }
 
+// Four workers of 20 ms give N users an answer each N·5 ms, on average at least: no limit of 100 ms is
+// met by more than 20 of them, nor by one connection more.
+func TestFindsHowManyUsers(t *testing.T) {
+	t.Parallel()
+	url := startDyno(t, "--workers 4 --service constant:20ms")
+	for axis, args := range map[string][]string{"users": {"--users", "8"}, "connections": {"-c", "8"}} {
+		var out, errs bytes.Buffer
+		code := Main(slices.Concat([]string{"find", "--axis", axis, "--slo", "mean<100ms,errors<=0", "--probe-time", "300ms", "-t", "1",
+			"--json", "-", url}, args), nil, &out, &errs)
+		var s capacity.Search
+		if err := json.Unmarshal(out.Bytes(), &s); err != nil {
+			t.Fatalf("%s: code %d: %v\n%s%s", axis, code, err, out.Bytes(), errs.Bytes())
+		}
+		if want, known := codes[s.End]; !known || code != want || s.Certified != nil || string(s.Axis) != axis || s.Count == nil {
+			t.Fatalf("%s: code %d, %s, %+v\n%s", axis, code, s.End, s.Count, errs.Bytes())
+		}
+		for i, p := range s.Probes {
+			of, level := p.Level()
+			if string(of) != axis || i == 0 && level != 8 || level > 21 && p.Outcome == capacity.Passed {
+				t.Errorf("%s: probe %d is %+v", axis, i+1, p)
+			}
+		}
+		if s.End == capacity.Found && (s.Count.Certified < 1 || s.Count.Certified > 21 || s.Count.High <= s.Count.Certified) {
+			t.Errorf("%s: %+v", axis, s.Count)
+		}
+		t.Logf("%s: %s", axis, s.Reason)
+	}
+}
+
 func TestSweepsARealServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(answer(new(atomic.Int64)))

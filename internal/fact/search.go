@@ -8,6 +8,11 @@ type SearchEnded struct {
 	Low    float64 `json:"low_per_s,omitempty"`  // met, if a rate was
 	High   float64 `json:"high_per_s,omitempty"` // not met, or where it ended
 	HeldUp bool    `json:"held_up,omitempty"`    // the generator; else: it was the limit
+
+	// Axis is what was searched if it is no rate: connections or users. Then these are Low and High.
+	Axis      string `json:"axis,omitempty"`
+	LowCount  int64  `json:"low,omitempty"`
+	HighCount int64  `json:"high,omitempty"`
 }
 
 // An Ending is how a search ended.

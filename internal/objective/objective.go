@@ -5,6 +5,7 @@
 //	metric.go      names of metrics
 //	objective.go   reads p99<20ms, and judges a result
 //	proof.go       do the counts prove a miss?
+//	search.go      what a search for the highest load asks of an objective
 //	unjudged.go    failed requests that no objective counts
 //	streams.go     streams of events, and goodput
 //	users.go       metrics of scenarios

@@ -303,6 +303,30 @@ func TestWhatObjectivesAreAbout(t *testing.T) {
 	}
 }
 
+// A search needs objectives that more load makes harder, and bounds those of which each request has a
+// value of its own.
+func TestObjectivesOfASearch(t *testing.T) {
+	for _, c := range []struct {
+		expr, of string
+		q        float64
+		harder   bool
+	}{
+		{"p99<20ms", "latency", 0.99, true}, {"first_event.p99<300ms", FirstEvent, 0.99, true},
+		{"ttft.p50<=1s", FirstEvent, 0.5, true}, {"first_event.max<1s", "", 0, true}, {"gap.p99<1s", "", 0, true},
+		{"good>99%", "", 0, true}, {"good<50%", "", 0, false}, {"checks>=99%", "", 0, true}, {"errors<1%", "", 0, true},
+		{"rps>10", "", 0, false}, {"goodput>5/s", "", 0, false}, {"p50>1ms", "latency", 0.5, false},
+	} {
+		o, err := Parse(c.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, of, ok := o.Bounded()
+		if ok != (c.q > 0) || ok && (math.Abs(q-c.q) > 1e-12 || of != c.of) || o.HarderWithLoad() != c.harder {
+			t.Errorf("%s: quantile %v of %q (%v), harder %v", c.expr, q, of, ok, o.HarderWithLoad())
+		}
+	}
+}
+
 func FuzzParseObjective(f *testing.F) {
 	for _, s := range []string{"p99<20ms", "errors<0.1%", "rps>=10k", "route.a.p99<1s", ".", "p.<",
 		"checks.a b>9%", "checks. >1%", "iteration.p95<2s"} {

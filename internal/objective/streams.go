@@ -36,6 +36,9 @@ var streamQuantities = map[string]struct {
 	}},
 }
 
+// FirstEvent is the time to the first event of a stream, as objectives name it.
+const FirstEvent = "first_event"
+
 // parseStreams finds one of streamQuantities.
 func parseStreams(name string) (q quantity, is bool) {
 	s, is := streamQuantities[name]

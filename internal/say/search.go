@@ -2,6 +2,7 @@ package say
 
 import (
 	"strconv"
+	"strings"
 
 	"dyno/internal/digits"
 	"dyno/internal/fact"
@@ -91,32 +92,40 @@ func errorName(e fact.ErrorCount) string {
 
 // endingPhrase says how a search ended.
 func endingPhrase(a fact.SearchEnded) phrase {
-	low, high, was := rate(a.Low), rate(a.High), "is the limit"
+	least := phrased("%v", rate(a.High))
+	low, high, was := phrased("at %v", rate(a.Low)), phrased("at %v", least), "is the limit"
+	noun, met := "rate", phrased("%v is met", rate(a.Low))
+	if a.Axis != "" {
+		one := strings.TrimSuffix(a.Axis, "s")
+		least = phrased("%v", plural(a.HighCount, one))
+		low, high = phrased("with %v", plural(a.LowCount, one)), phrased("with %v", least)
+		noun, met = "number of "+a.Axis, phrased("the objectives are met %v", low)
+	}
 	if a.HeldUp {
 		was = "was held up"
 	}
 	switch a.How {
 	case fact.EndFound:
-		return phrased("met at %v, and not at %v", low, high)
+		return phrased("met %v, and not %v", low, high)
 	case fact.EndLimited:
-		return phrased("at %v the generator %v, so that the server's limit is not known", high, was)
+		return phrased("%v the generator %v, so that the server's limit is not known", high, was)
 	case fact.EndNeverFree:
-		return phrased("the generator %v at every rate, so that nothing is known of the server", was)
+		return phrased("the generator %v at every %v, so that nothing is known of the server", was, noun)
 	case fact.EndNoMore:
-		return phrased("%v is met, and dyno offers no more", low)
+		return phrased("%v, and dyno offers no more", met)
 	case fact.EndMissed:
-		return phrased("the objectives are missed at %v and above", high)
+		return phrased("the objectives are missed %v and above", high)
 	case fact.EndMissedOpen:
-		return phrased("the objectives are missed at %v, the lowest rate tried; it was not decided "+
-			"whether a higher one meets them", high)
+		return phrased("the objectives are missed %v, the lowest %v tried; it was not decided "+
+			"whether a higher one meets them", high, noun)
 	case fact.EndUndecided:
-		return phrased("it was not decided whether the objectives are met, down to %v", high)
+		return phrased("it was not decided whether the objectives are met, down to %v", least)
 	case fact.EndUnconfirmed:
-		return phrased("no longer run met the objectives again, down to %v", high)
+		return phrased("no longer run met the objectives again, down to %v", least)
 	case fact.EndUnreachable:
 		return phrased("nothing could be reached")
 	case fact.EndLost:
-		return phrased("at %v the server could not be reached any more", high)
+		return phrased("%v the server could not be reached any more", high)
 	}
 	return phrased("interrupted")
 }

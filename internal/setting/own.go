@@ -16,6 +16,10 @@ var titles = []string{searchGroup, comparedGroup, timeGroup, loadGroup, requestG
 var own = []Setting{
 	{Name: "slo", Value: "EXPR", Group: searchGroup, On: Find,
 		Does: "what must hold, as 'p99<20ms' or 'errors<0.1%'; {again}"},
+	{Name: "axis", Value: "WHAT", Group: searchGroup, On: Find,
+		Values: []string{"rate", "connections", "users"},
+		Does: "what is searched: the highest rate, or the most connections or users\n" +
+			"of a closed loop; -c or --users is the first number to try (rate)"},
 	{Name: "probe-time", Value: "D", Group: searchGroup, On: Find,
 		Does: "measure so long at each rate, or up to ten times longer if a\n" +
 			"percentile takes more requests; bounds need 8s (10s; of a sweep 5s)"},

@@ -42,7 +42,7 @@ func (r *running) searchRate(ctx context.Context, t *lab.Trial, l experiment.Lev
 		return last, err
 	}
 	settings, known := r.searchSettings(t)
-	t.Search = &lab.Search{Known: known, Start: settings.Start.PerSecond()}
+	t.Search = &lab.Search{Known: known, Start: settings.Start}
 	p.Arrival, p.Warmup = l.Arrival, capacity.DefaultWarmup(settings.Probe)
 	found, err := capacity.Find(ctx, watched, p, l.Objectives(), settings, func(b capacity.Probe) {
 		t.Search.Probes = append(t.Search.Probes, lab.Probed{Purpose: string(b.Purpose), Rate: b.Rate,
@@ -87,7 +87,7 @@ func (r *running) searchSettings(t *lab.Trial) (s capacity.Settings, known int) 
 	seed := uint64(r.record.Seed)
 	coin := rand.New(rand.NewPCG(seed^uint64(t.Round)<<32, hashOf(t.Arm+"\x00"+t.Level)))
 	start *= math.Pow(step, coin.Float64()-0.5)
-	s.Start, s.Step = loadplan.RatePerSecond(start), step
+	s.Start, s.Step = loadplan.RatePerSecond(start).PerSecond(), step
 	return s, known
 }
 

@@ -13,7 +13,7 @@ import (
 // Capacity returns the views of a search or a sweep, whichever the payload is of.
 func Capacity(p payload.Capacity) (all []View) {
 	if p.Search != nil {
-		all = append(all, traceView(p.Search, p.Counts))
+		all = append(all, traceView(p.Search, p.Unit))
 		for i := range p.Search.Objectives {
 			all = append(all, objectiveView(p, i))
 		}
@@ -59,32 +59,33 @@ func (v *View) addProbes(all []capacity.Probe, at func(i int) (Point, bool)) {
 }
 
 // traceView is every probe of a search in its order, and the bracket: met below, not met above.
-func traceView(s *capacity.Search, counts string) View {
+func traceView(s *capacity.Search, unit string) View {
 	v := View{Name: "trace", Title: "The search",
-		Unit: fmt.Sprintf("offered %s/s, logarithmic, over the probes in their order", counts),
+		Unit: fmt.Sprintf("offered %s, logarithmic, over the probes in their order", unit),
 		Foot: []string{fmt.Sprintf("n = %s", format.Plural(int64(len(s.Probes)), "probe")),
 			"lines: the bracket, met below and not met above"}}
 	low, high := math.NaN(), math.NaN()
 	var lower, upper []Point
 	var rates []float64
 	for i, p := range s.Probes {
+		_, level := p.Level()
 		switch p.Outcome {
 		case capacity.Passed:
-			low = max(p.Rate, known(low))
+			low = max(level, known(low))
 		case capacity.Failed, capacity.OurLimit:
-			if math.IsNaN(high) || p.Rate < high {
-				high = p.Rate
+			if math.IsNaN(high) || level < high {
+				high = level
 			}
 		}
 		x := float64(i + 1)
 		lower = append(lower, Point{X: x, Y: low}, Point{X: x + 1, Y: low})
 		upper = append(upper, Point{X: x, Y: high}, Point{X: x + 1, Y: high})
-		rates = append(rates, p.Rate)
+		rates = append(rates, level)
 	}
 	v.Marks = []Mark{{Kind: Line, Name: "highest met", Points: lower, Ink: "c3", Width: 1.5},
 		{Kind: Line, Name: "lowest not met", Points: upper, Ink: "c2", Width: 1.5, Dash: 1}}
 	v.addProbes(s.Probes, func(i int) (Point, bool) {
-		return Point{X: float64(i + 1), Y: s.Probes[i].Rate}, s.Probes[i].Rate > 0
+		return Point{X: float64(i + 1), Y: rates[i]}, rates[i] > 0
 	})
 	if len(v.Legend) == 0 {
 		v.Empty = "No probe came to an outcome."
@@ -97,9 +98,9 @@ func traceView(s *capacity.Search, counts string) View {
 			v.X.Ticks = append(v.X.Ticks, Tick{float64(i + 1), fmt.Sprint(i + 1)})
 		}
 	}
-	v.Y = logarithmic(rates, 1.2, 7, counts+"/s", "")
-	v.Summary = fmt.Sprintf("%s in their order, from %s/s to %s/s",
-		format.Plural(int64(len(s.Probes)), "probe"), Amount("", v.Y.Low), Amount("", v.Y.High))
+	v.Y = logarithmic(rates, 1.2, 7, unit, "")
+	v.Summary = fmt.Sprintf("%s in their order, from %s to %s %s",
+		format.Plural(int64(len(s.Probes)), "probe"), Amount("", v.Y.Low), Amount("", v.Y.High), unit)
 	return v
 }
 
@@ -113,7 +114,7 @@ func objectiveView(p payload.Capacity, i int) View {
 		what = "latency, logarithmic"
 	}
 	v := View{Name: fmt.Sprintf("objective-%d", i+1), Title: expr,
-		Unit: fmt.Sprintf("%s over offered %s/s, logarithmic", what, p.Counts),
+		Unit: fmt.Sprintf("%s over offered %s, logarithmic", what, p.Unit),
 		Foot: []string{"judged by its value: it has no bounds"}}
 	values, rates := []float64{limit}, []float64{}
 	bounds := []Mark{}
@@ -122,14 +123,15 @@ func objectiveView(p payload.Capacity, i int) View {
 			continue
 		}
 		j := probe.Judged[i]
-		values, rates = append(values, *j.Value), append(rates, probe.Rate)
+		_, level := probe.Level()
+		values, rates = append(values, *j.Value), append(rates, level)
 		if j.Low != nil && j.High != nil {
 			values = append(values, *j.Low, *j.High)
 			bounds = append(bounds, Mark{Kind: Line, Name: "bounds", Ink: "c7", Width: 2,
-				Points: []Point{{X: probe.Rate, Y: *j.Low}, {X: probe.Rate, Y: *j.High}}})
+				Points: []Point{{X: level, Y: *j.Low}, {X: level, Y: *j.High}}})
 		}
 	}
-	v.X = logarithmic(rates, 1.2, 8, "offered "+p.Counts+"/s", "")
+	v.X = logarithmic(rates, 1.2, 8, "offered "+p.Unit, "")
 	v.Y = linear(slices.Max(values), "value", in)
 	if unit == "us" {
 		v.Y = logarithmic(values, 1.3, 7, "latency", in)
@@ -141,7 +143,8 @@ func objectiveView(p payload.Capacity, i int) View {
 		if i >= len(probe.Judged) || probe.Judged[i].Value == nil {
 			return Point{}, false
 		}
-		return Point{X: probe.Rate, Y: *probe.Judged[i].Value}, true
+		_, level := probe.Level()
+		return Point{X: level, Y: *probe.Judged[i].Value}, true
 	})
 	if len(rates) == 0 {
 		v.Empty = "No probe measured it."

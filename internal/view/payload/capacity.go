@@ -14,7 +14,7 @@ type Capacity struct {
 	Limits []limit              `json:"limits,omitempty"` // of the search's objectives, in their order
 	Curve  *capacity.Curve      `json:"curve,omitempty"`
 	Band   []capacity.BandPoint `json:"band,omitempty"` // the curve's law
-	Counts string               `json:"counts"`         // what the rate counts: requests or iterations
+	Unit   string               `json:"unit"`           // of levels
 }
 
 // A limit is what an objective compares with.
@@ -26,7 +26,7 @@ type limit struct {
 // OfSearch is what a search for a rate found.
 func OfSearch(s *capacity.Search) Capacity {
 	p := Capacity{Kind: "capacity", Words: report.SearchSentences(s), Search: s,
-		Counts: s.Counts()}
+		Unit: s.Unit()}
 	for i, expr := range s.Objectives {
 		l := limit{}
 		if o, err := objective.Parse(expr); err == nil {
@@ -45,5 +45,5 @@ func OfSearch(s *capacity.Search) Capacity {
 // OfCurve is what a sweep found.
 func OfCurve(c *capacity.Curve) Capacity {
 	return Capacity{Kind: "capacity", Words: report.CurveSentences(c), Curve: c, Band: c.Band(),
-		Counts: c.Counts()}
+		Unit: c.Counts() + "/s"}
 }

@@ -18,7 +18,7 @@ import (
 	"dyno/internal/view/format"
 )
 
-// Search writes what a search for a rate found: the rate in words, then every probe, as a table and
+// Search writes what a search found: the rate or number in words, then every probe, as a table and
 // as a plot.
 func Search(w io.Writer, s *capacity.Search, style format.Style) error {
 	return searchDocument(s).WriteText(w, style)
@@ -73,6 +73,10 @@ const tooShort = "probes of less than 8 s: their bounds take requests as indepen
 
 // searchText is what was searched: with what load.
 func searchText(s *capacity.Search) string {
+	if a := s.Of(); a != capacity.Rates {
+		return strings.TrimPrefix(fmt.Sprintf("%s, a closed loop: how many %s?",
+			format.URL(s.Plan.Target.URL), a), ", ")
+	}
 	law := s.Plan.Arrival
 	if law == "" {
 		law = loadplan.Even
@@ -84,23 +88,40 @@ func searchText(s *capacity.Search) string {
 // CertifiedText is what a search found, in a sentence.
 func CertifiedText(s *capacity.Search) string {
 	what := strings.Join(s.Objectives, " and ")
-	switch {
-	case s.Certified != nil && s.End == capacity.Found:
-		return fmt.Sprintf("%s %s/s meet %s", format.Exact3(*s.Certified), s.Counts(), what)
-	case s.Certified != nil:
-		return fmt.Sprintf("at least %s %s/s meet %s: CLIENT-BOUND, the server's limit was not "+
-			"found", format.Exact3(*s.Certified), s.Counts(), what)
+	certified, _, high := s.Bracket()
+	meets := levelText(s, certified) + " meet " + what
+	noun := "rate"
+	if a := s.Of(); a != capacity.Rates {
+		if noun = "number of " + string(a); certified == 1 {
+			meets = levelText(s, certified) + " meets " + what
+		}
+		if certified > 0 && s.End == capacity.Found {
+			return fmt.Sprintf("%s; %s do not", meets, format.Count(int64(high)))
+		}
 	}
-	if s.End == capacity.Missed && len(s.Probes) == 0 {
-		return "no rate meets " + what
+	switch {
+	case certified > 0 && s.End == capacity.Found:
+		return meets
+	case certified > 0:
+		return "at least " + meets + ": CLIENT-BOUND, the server's limit was not found"
+	case s.End == capacity.Missed && len(s.Probes) == 0:
+		return "no " + noun + " meets " + what
 	}
 	return map[capacity.End]string{
-		capacity.Missed:       "not even the lowest rate meets " + what,
+		capacity.Missed:       "not even the lowest " + noun + " meets " + what,
 		capacity.ClientBound:  "CLIENT-BOUND: nothing can be said of the server",
-		capacity.Inconclusive: "INCONCLUSIVE: no rate is certified",
+		capacity.Inconclusive: "INCONCLUSIVE: no " + noun + " is certified",
 		capacity.Unreachable:  "UNREACHABLE",
-		capacity.Interrupted:  "INTERRUPTED: no rate is certified",
+		capacity.Interrupted:  "INTERRUPTED: no " + noun + " is certified",
 	}[s.End]
+}
+
+// levelText is a level with its unit: 740 requests/s, or 82 users.
+func levelText(s *capacity.Search, level float64) string {
+	if a := s.Of(); a != capacity.Rates {
+		return format.Plural(int64(level), strings.TrimSuffix(string(a), "s"))
+	}
+	return format.Exact3(level) + " " + s.Unit()
 }
 
 // tooFewSeconds reports whether probes were too short for bounds by seconds.
@@ -113,8 +134,8 @@ func tooFewSeconds(all []capacity.Probe) bool {
 
 func probeTable(s *capacity.Search) format.Table {
 	t := format.Table{{"rate", "completed", "measured"}}
-	if s.Plan.CountsIterations() {
-		t[0][0] = "iterations/s"
+	if a := s.Of(); a != capacity.Rates || s.Plan.CountsIterations() {
+		t[0][0] = s.Unit()
 	}
 	for _, expr := range s.Objectives {
 		t[0] = append(t[0], format.PlainLine(expr))
@@ -122,7 +143,7 @@ func probeTable(s *capacity.Search) format.Table {
 	t[0] = append(t[0], "outcome", "")
 	notes := probeNotes(s.Probes)
 	for i, p := range s.Probes {
-		row := []string{format.Exact3(p.Rate), format.Exact3(p.Completed), format.Seconds(p.Measured)}
+		row := []string{probedLevel(p), format.Exact3(p.Completed), format.Seconds(p.Measured)}
 		for _, j := range p.Judged {
 			row = append(row, boundedValue(j))
 		}
@@ -198,7 +219,7 @@ var marks = map[capacity.Outcome]rune{capacity.Passed: 'o', capacity.Failed: 'x'
 
 // probePlot draws the first objective's value over the rate.
 func probePlot(s *capacity.Search) []string {
-	p := plot{xName: s.Counts() + "/s", yName: format.PlainLine(s.Objectives[0]), log: true,
+	p := plot{xName: s.Unit(), yName: format.PlainLine(s.Objectives[0]), log: true,
 		x: format.Exact3}
 	for _, probe := range s.Probes {
 		j := probe.Judged[0]
@@ -206,7 +227,8 @@ func probePlot(s *capacity.Search) []string {
 			continue
 		}
 		p.y = func(v float64) string { return objectiveValue(result.Outcome{Value: &v, Unit: j.Unit}) }
-		p.points = append(p.points, dot{probe.Rate, *j.Value, marks[probe.Outcome]})
+		_, level := probe.Level()
+		p.points = append(p.points, dot{level, *j.Value, marks[probe.Outcome]})
 	}
 	if len(p.points) < 2 {
 		return nil
@@ -214,9 +236,27 @@ func probePlot(s *capacity.Search) []string {
 	return append(p.lines(), "o pass  x fail  ? undecided  # client-bound")
 }
 
+// probedLevel is the level of a probe.
+func probedLevel(p capacity.Probe) string {
+	of, level := p.Level()
+	if of == capacity.Rates {
+		return format.Exact3(level)
+	}
+	return format.Count(int64(level))
+}
+
+// LevelText is that with its unit: 740/s, or 82 users.
+func LevelText(p capacity.Probe) string {
+	of, level := p.Level()
+	if of == capacity.Rates {
+		return probedLevel(p) + "/s"
+	}
+	return format.Plural(int64(level), strings.TrimSuffix(string(of), "s"))
+}
+
 // ProbeLine is one probe in a line.
 func ProbeLine(p capacity.Probe) string {
-	s := format.Exact3(p.Rate) + "/s"
+	s := LevelText(p)
 	for _, j := range p.Judged {
 		s += ", " + format.PlainLine(j.Expr) + ": " + boundedValue(j)
 	}

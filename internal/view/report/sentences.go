@@ -107,10 +107,16 @@ func SearchSentences(s *capacity.Search) Sentences {
 	}
 	all.Methods = method.Search
 	words := []string{"dyno", "find"}
+	if a := s.Of(); a != capacity.Rates {
+		words = append(words, "--axis", string(a))
+	}
 	for _, expr := range s.Objectives {
 		words = append(words, "--slo", format.ShellQuote(expr))
 	}
 	p := s.Plan
+	if p.Connections == 0 { // their number was searched, or each user had one
+		p.Connections = loadplan.DefaultPlan().Connections
+	}
 	if p.Duration > 0 { // of older searches it was not kept
 		words, p.Duration = append(words, "--probe-time", p.Duration.String()), 0
 	}

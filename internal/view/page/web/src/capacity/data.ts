@@ -16,7 +16,9 @@ export interface Judged {
 
 export interface Probe {
   purpose: string;
-  rate_per_s: number;
+  rate_per_s?: number;
+  connections?: number; // in place of the rate, if that is the axis
+  users?: number;
   sent_per_s: number;
   completed_per_s: number;
   measured_s: number;
@@ -31,6 +33,8 @@ export interface Search {
   certified_per_s?: number;
   low_per_s?: number;
   high_per_s?: number;
+  axis?: "connections" | "users"; // absent: it is a rate
+  count?: { certified?: number; low?: number; high?: number };
   closed_loop_per_s?: number;
   probes: Probe[] | null;
   end: string;

@@ -29,7 +29,9 @@ function search(s: Search, p: Capacity) {
       ...p.words.warnings.map((w) => banner("doubt", w)),
       h("dl", { class: "tiles" },
         tile("certified", "certified_per_s", s.certified_per_s, rate), tile("met at", "low_per_s", s.low_per_s, rate),
-        tile("not met at", "high_per_s", s.high_per_s, rate), tile("a closed loop reached", "closed_loop_per_s", s.closed_loop_per_s, rate)),
+        tile("not met at", "high_per_s", s.high_per_s, rate),
+        tile("certified", "count.certified", s.count?.certified, format.count), tile("met with", "count.low", s.count?.low, format.count),
+        tile("not met with", "count.high", s.count?.high, format.count), tile("a closed loop reached", "closed_loop_per_s", s.closed_loop_per_s, rate)),
     ] },
     { id: "search", title: "Search", content: [figures(p, probes(s)), table(probes(s), "Probes"), factTable(p.words)] },
   ];

@@ -14,10 +14,10 @@ export function probes(s: Search): Table {
   const bounded = expressions.map((_, k) => all.some((p) => p.judged?.[k]?.low !== undefined || p.judged?.[k]?.high !== undefined || p.judged?.[k]?.seconds !== undefined));
   const at = (i: number, key: string) => `probes.${i}.${key}`;
   return {
-    head: ["probe", "rate", "sent", "completed", "measured", ...expressions.flatMap((e, k) => (bounded[k] ? [e, "from", "to", "seconds drawn"] : [e])), "outcome", "for"],
+    head: ["probe", s.axis ?? "rate", "sent", "completed", "measured", ...expressions.flatMap((e, k) => (bounded[k] ? [e, "from", "to", "seconds drawn"] : [e])), "outcome", "for"],
     rows: all.map((p, i): (Cell | string)[] => [
       { text: String(i + 1), value: i + 1 },
-      cell(at(i, "rate_per_s"), p.rate_per_s, format.rate),
+      s.axis === undefined ? cell(at(i, "rate_per_s"), p.rate_per_s!, format.rate) : cell(at(i, s.axis), p[s.axis]!, format.count),
       cell(at(i, "sent_per_s"), p.sent_per_s, format.rate),
       cell(at(i, "completed_per_s"), p.completed_per_s, format.rate),
       cell(at(i, "measured_s"), p.measured_s, (v) => format.duration(v * 1e6)),

@@ -1,0 +1,23 @@
+package objective
+
+// HarderWithLoad reports whether more load makes the objective harder to meet, never easier: it is
+// a ceiling, or a floor of a share of requests that are as they must be.
+func (o Objective) HarderWithLoad() bool {
+	return o.Ceiling() != (o.OfGood() || o.whose == "checks")
+}
+
+// OfGood reports whether the objective is about the share of good requests.
+func (o Objective) OfGood() bool { return o.whose == "good" }
+
+// Bounded is the quantile that the objective is about if its bounds can be computed, and of what:
+// "latency" or FirstEvent. Each request has one such value of its own, so their order statistics
+// bound it.
+func (o Objective) Bounded() (q float64, of string, ok bool) {
+	switch o.whose {
+	case "latency":
+		of = o.whose
+	case FirstEvent, "ttft":
+		of = FirstEvent
+	}
+	return o.percent / 100, of, of != "" && o.percent > 0
+}
