@@ -68,7 +68,7 @@ func (f *findFlags) groups() []group {
 	all := f.readers()
 	maps.Copy(all, readers{"axis": storeParsed(&f.axis, parseAxis),
 		"probe-time": storeParsed(&f.probe, parseProbeTime),
-		"levels": storeParsed(&f.levels, parseLevels), "rates": storeParsed(&f.rates, parseRates),
+		"levels":     storeParsed(&f.levels, parseLevels), "rates": storeParsed(&f.rates, parseRates),
 		"rounds": storeParsed(&f.rounds, setting.Positive(setting.ParseInt))})
 	return tableGroups(setting.Find, &f.plan, all)
 }
