@@ -472,7 +472,7 @@ func (w *worker) nextDeadline(c *conn) int64 {
 	}
 	for tag := range c.exchanges {
 		if x := &c.exchanges[tag]; x.live {
-			at = min(at, x.sent+w.timeoutOf(x.Request), c.stream.LookAt(uint32(tag), w.now))
+			at = min(at, x.sent+w.timeoutOf(x.Request), c.stream.LookAt(uint32(tag)))
 		}
 	}
 	if c.busy && c.live == 0 { // answered early: the server may not read the rest of the request

@@ -46,7 +46,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a flow.Arrival) {
 	if !w.IsClosed() && a.Counted && a.Past == 0 {
 		w.recordLag(a, max(c.open, w.Released))
 	}
-	w.setTimer(i, c, min(w.now+w.timeoutOf(a.Request), c.stream.LookAt(tag, w.now)))
+	w.setTimer(i, c, w.now+w.timeoutOf(a.Request))
 }
 
 // recordLag records how late a request of an open workload was sent, which could be sent at an
@@ -82,7 +82,7 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 		switch ev.Kind {
 		case proto.More:
 			c.in = append(c.in[:0], data...) // overlapping is fine: a copy
-			if c.stream.AreLeaving() && w.leaveStreams(i, c) {
+			if c.stream.Stirred() && w.leaveStreams(i, c) {
 				return
 			}
 			if err == io.EOF {

@@ -52,8 +52,9 @@ func (w *worker) beginStream(c *conn, tag uint32, a flow.Arrival) {
 	c.stream.Begin(tag, a.Due, sent, a.Counted, plain)
 }
 
-// leaveStreams completes the answers whose users leave now. Where the protocol cannot cancel one of
-// them, its connection is closed, as users close it; reports whether it was.
+// leaveStreams completes the answers whose users leave now, and looks after those that may stall or
+// be left later. Where the protocol cannot cancel one, its connection is closed, as users close it;
+// reports whether it was.
 func (w *worker) leaveStreams(i uint32, c *conn) (closed bool) {
 	for n := range c.exchanges {
 		tag := uint32(n)
@@ -70,6 +71,9 @@ func (w *worker) leaveStreams(i uint32, c *conn) (closed bool) {
 			w.closeConn(i, c)
 			return true
 		}
+	}
+	if at := w.nextDeadline(c); at != flow.NotYet {
+		w.setTimer(i, c, at)
 	}
 	return false
 }

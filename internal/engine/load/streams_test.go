@@ -421,6 +421,62 @@ func TestStreamsThatUsersLeave(t *testing.T) {
 	}
 }
 
+// Wherever a stream was cut when its user left it, what came of the next event is none, and no fault.
+func TestStreamsLeftWithinAnEvent(t *testing.T) {
+	for format, events := range map[string][]string{
+		stream.SSE:       {"data: a\n\n", "id: 1\r\ndata: bc\n\n", "data: d\n\n"},
+		stream.NDJSON:    {"{\"n\": 1}\n", "{\"n\": 2}\n", "{\"n\": 3}\n"},
+		stream.Chunks:    {"ab", "cd"},
+		stream.OpenAI:    {"data: {\"choices\":[{\"text\":\"a\"}]}\n\n", "data: {\"choices\":[{\"text\":\"b\"}]}\n\n", "data: [DONE]\n\n"},
+		stream.Anthropic: {"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"a\"}}\n\n", "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"b\"}}\n\n"},
+		stream.Ollama:    {"{\"response\":\"a\",\"done\":false}\n", "{\"response\":\"b\",\"done\":false}\n"},
+	} {
+		body, first := strings.Join(events, ""), len(events[0])
+		counted := int64(0)
+		cut := first - 1
+		p := streamPlan(func(p *loadplan.Plan) {
+			p.Requested, p.Duration, p.Stream.Format, p.Stream.Take = int64(len(body)-first+1), 0, format, "1"
+		})
+		r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			cut++
+			for n, end := 0, 0; n < len(events); n++ {
+				if end += len(events[n]); end <= cut && format != stream.Chunks && events[n] != "data: [DONE]\n\n" {
+					counted++
+				}
+			}
+			p.Reply(ms, []byte(eventHead+chunk(body[:cut])))
+		}})
+		if format == stream.Chunks {
+			counted = p.Requested
+		}
+		got := r.Total.Stream
+		if r.Total.Completed != p.Requested || len(r.Failures) > 0 || got.Taken != p.Requested || got.Counted != counted {
+			t.Errorf("%s: %d of %d completed, %d events counted of %d, %+v", format, r.Total.Completed, p.Requested, got.Counted, counted, r.Failures)
+		}
+	}
+}
+
+// Until the first event of a stream nobody looks whether its user leaves, or it stalls.
+func TestStreamsAreLookedAtFromTheirFirstEvent(t *testing.T) {
+	for _, c := range []struct{ take, stall string }{{"1ms", ""}, {"1us", ""}, {"", "1ms"}} {
+		turns := int64(0)
+		p := streamPlan(func(p *loadplan.Plan) {
+			p.Requested, p.Duration, p.Connections, p.Stream.Take = 4, 0, 4, c.take
+			if c.stall != "" {
+				p.Stream.Stall = loadplan.Seconds(time.Millisecond)
+			}
+		})
+		r := simulate(t, p, turning{law{5 * s, 100 * ms, 3, 1}.streams(), &turns})
+		left, stalled := r.Total.Stream.Taken, r.Total.Stream.Stalled
+		if left+stalled != 4 || stalled != map[bool]int64{true: 4}[c.stall != ""] || turns > 600 { // of which one in 10 ms is for other things
+			t.Errorf("%+v: %d were left and %d stalled, after %d turns", c, left, stalled, turns)
+		}
+		if want := 5*s + ms; c.take == "1ms" && !near(r.Total.Latency.Max, want) {
+			t.Errorf("left after %d ns, want %d", r.Total.Latency.Max, want)
+		}
+	}
+}
+
 // HTTP/2 cancels a stream that its user leaves, and the connection goes on. No token is missed.
 func TestStreamsThatUsersLeaveOverHTTP2(t *testing.T) {
 	const data, endOfHeader = 0, 4

@@ -93,7 +93,7 @@ type Conn struct {
 	want  proto.Want // of inner
 	of    []one      // by tag
 
-	leaving bool // a user has had as many events as are taken
+	stirred bool // a stream has had its first event, or as many as are taken
 }
 
 // one is a stream in flight.
@@ -173,8 +173,9 @@ func (c *Conn) Body(tag uint32, b []byte) {
 	s.got += int64(len(b))
 	if s.Fault != stream.Compressed && !s.ignored {
 		c.watch.shown = s
+		began := s.first != 0
 		c.watch.count(s, c.watch.reader.Read(&s.State, b))
-		c.leaving = c.leaving || s.events >= c.watch.take
+		c.stirred = c.stirred || s.events >= c.watch.take || !began && s.first != 0
 	}
 }
 
@@ -261,7 +262,9 @@ func (c *Conn) End(tag uint32, right bool) error {
 		return nil
 	}
 	w.shown = s
-	w.count(s, w.reader.Finish(&s.State))
+	if !s.left { // else nobody knows the rest of the last event
+		w.count(s, w.reader.Finish(&s.State))
+	}
 	if !right {
 		return nil
 	}
@@ -317,22 +320,19 @@ func (w *Watch) countWhole(s *one) {
 }
 
 // LookAt is when the stream of exchange tag may have been silent for too long, or its user leaves.
-// Before its first event that is looked for again and again, so that events need no timer.
-// flow.NotYet: never.
-func (c *Conn) LookAt(tag uint32, now int64) int64 {
+// flow.NotYet: never, or it has had no event; Stirred reports the first. The next ones need no timer:
+// whoever looks then finds a later instant.
+func (c *Conn) LookAt(tag uint32) int64 {
 	if c == nil {
 		return flow.NotYet
 	}
-	return c.lookAt(tag, now)
+	return c.lookAt(tag)
 }
 
-func (c *Conn) lookAt(tag uint32, now int64) int64 {
+func (c *Conn) lookAt(tag uint32) int64 {
 	s, w := &c.of[tag], c.watch
-	if s.plain {
+	if s.plain || s.first == 0 {
 		return flow.NotYet
-	}
-	if s.first == 0 {
-		return after(now, min(w.stall, w.reads))
 	}
 	return min(after(s.last, w.stall), after(s.first, w.reads))
 }
@@ -345,12 +345,13 @@ func after(at, ns int64) int64 {
 	return at + ns
 }
 
-// AreLeaving reports, once, whether users may have had as many events as are taken.
-func (c *Conn) AreLeaving() (may bool) {
+// Stirred reports, once, whether a stream has had its first event, so that LookAt may have an
+// instant, or as many as are taken, so that its user may leave.
+func (c *Conn) Stirred() (is bool) {
 	if c != nil {
-		may, c.leaving = c.leaving, false
+		is, c.stirred = c.stirred, false
 	}
-	return may
+	return is
 }
 
 // Leaves reports whether the user of exchange tag's stream leaves now. Then the stream is over, as
