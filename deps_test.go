@@ -104,7 +104,7 @@ result: result/streamed result/runfacts result/usage result/durations result/una
 result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
 result/scripted: engine/metric /
 result/streamed: fact engine/loadresult engine/metric result/durations result/scripted /
-result/runfacts: engine/loadplan engine/loadresult engine/metric engine/redirect engine/scenario fact result/durations say setting /
+result/runfacts: engine/goodput engine/loadplan engine/loadresult engine/metric engine/redirect engine/scenario fact result/durations say setting /
 result/durations: engine/metric /
 result/unanswered: fact engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go

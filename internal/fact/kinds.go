@@ -24,7 +24,7 @@ var kinds = byKind(
 	ErrorAnswers{}, RequestsFailed{}, RequestsUnanswered{}, RequestsRefused{}, RowsLeft{},
 	Ended{}, Outage{}, NeverSent{}, Unserved{}, Busy{}, ScenarioBusy{}, SendLag{}, ProbeLag{},
 	Unscheduled{}, Scheduling{}, Arrivals{}, NoPort{}, NoFile{}, TimeWait{}, Dropped{}, Resent{},
-	ReadLag{}, EventsGathered{}, GapsBunched{}, WarmupShort{}, TokensUntold{},
+	ReadLag{}, EventsGathered{}, GapsBunched{}, WarmupShort{}, TokensUntold{}, TokensLeft{},
 	Little{}, GCPause{}, RuntimeStop{}, TooShort{},
 	PooledPercentile{}, ServerSpoiled{}, UnprovenChange{},
 

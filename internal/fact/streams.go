@@ -42,5 +42,15 @@ type TokensUntold struct {
 	Of      int64 `json:"of"`
 }
 
+// TokensLeft says that users left streams whose server had told no number of tokens until then, and
+// that a limit of goodput is of token times.
+type TokensLeft struct {
+	Streams int64 `json:"streams"`
+	Of      int64 `json:"of"`
+}
+
+// Kind is the kind's name.
+func (TokensLeft) Kind() Kind { return "tokens-left" }
+
 // Kind is the kind's name.
 func (TokensUntold) Kind() Kind { return "tokens-untold" }

@@ -123,7 +123,8 @@ func TestStreamHeads(t *testing.T) {
 	}
 }
 
-// Users who leave a stream before its end take as much of it, and no more is asked for.
+// Users who leave a stream before its end take as much of it, and no more is asked for. What came
+// of the next event is none, and no fault.
 func TestStreamsThatAreLeft(t *testing.T) {
 	t.Parallel()
 	ticking := func(c net.Conn, r *bufio.Reader) {
@@ -135,6 +136,17 @@ func TestStreamsThatAreLeft(t *testing.T) {
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
+	}
+	halves := func(c net.Conn, r *bufio.Reader) {
+		next(r)
+		io.WriteString(c, strings.Replace(eventHead, "event-stream", "x-ndjson", 1)+
+			eventChunk("{\"response\":\"a\",\"done\":false}\n{\"response\":\"b\",\"done\":false}\n{\"respo"))
+		next(r) // the user closes
+	}
+	q := asking{URL: serve(t, halves), Timeout: time.Minute}.question()
+	q.Stream = &loadplan.Stream{Spec: stream.Spec{Format: stream.Ollama}, Take: "2"}
+	if a, err := Ask(t.Context(), q); err != nil || a.Stream.Events.Mean != 2 || a.Stream.Fault != "" {
+		t.Errorf("%v, %+v", err, a.Stream)
 	}
 	for take, events := range map[string]float64{"7": 7, "30ms": 0} {
 		q := asking{URL: serve(t, ticking), Timeout: time.Minute}.question()

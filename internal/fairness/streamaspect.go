@@ -54,8 +54,9 @@ func (t *answerTally) addStream(r *response) {
 	var s stream.State
 	s.Begin()
 	n := t.reader.Read(&s, r.body)
-	counted := n.Counted + t.reader.Finish(&s).Counted
-	if !r.cut && !r.left {
+	counted := n.Counted
+	if !r.cut && !r.left { // else nobody knows the rest of the last event
+		counted += t.reader.Finish(&s).Counted
 		t.reader.Judge(&s, int64(counted))
 	}
 	if t.answer.Stream == nil {

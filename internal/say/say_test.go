@@ -166,6 +166,7 @@ var said = []fact.Fact{
 	{Args: fact.GapsBunched{Percent: 81}},
 	{Args: fact.WarmupShort{WarmupUS: 1e6, StreamUS: 6.1e6}, Remedies: []fact.Remedy{{Setting: "warmup", Value: fact.Higher}}},
 	{Args: fact.TokensUntold{Streams: 12, Of: 400}},
+	{Args: fact.TokensLeft{Streams: 390, Of: 400}, Remedies: []fact.Remedy{{Setting: "stream-take", Value: fact.None}}},
 	{Args: fact.ProbeLag{SendLag: fact.SendLag{P99US: 1100, MeanUS: 132}}, Remedies: []fact.Remedy{{Setting: "threads", Value: fact.Lower}}},
 	{Args: fact.Unscheduled{Percent: 5.6}, Remedies: []fact.Remedy{{Setting: "cpus", Value: fact.Some}}},
 	{Args: fact.Unscheduled{Percent: 30}, Remedies: []fact.Remedy{{Setting: "cpus", Value: fact.Other}}},

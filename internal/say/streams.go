@@ -24,6 +24,10 @@ func streamSentence(f fact.Fact) string {
 		return fmt.Sprintf("%s of %s ended without the server's number of tokens, so token times are "+
 			"those of the others; OpenAI's API sends it if the request has "+
 			`"stream_options": {"include_usage": true}`, count(a.Streams), digits.Plural(a.Of, "stream"))
+	case fact.TokensLeft:
+		return fmt.Sprintf("users left %s of %s before the server told its number of tokens, so their "+
+			"token time is not known, and they are not good", count(a.Streams),
+			digits.Plural(a.Of, "stream"))
 	}
 	return ""
 }

@@ -85,6 +85,11 @@ func (all Limits) OfStreams() error {
 	return nil
 }
 
+// Has reports whether there is a limit of a quantity, which is its place in Times.
+func (all Limits) Has(of int) bool {
+	return slices.ContainsFunc(all, func(l limit) bool { return l.of == of })
+}
+
 // Met reports whether a request kept all limits.
 func (all Limits) Met(t *Times) bool {
 	for _, l := range all {

@@ -1,6 +1,7 @@
 package runfacts
 
 import (
+	"dyno/internal/engine/goodput"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fact"
@@ -38,6 +39,10 @@ func Streams(r *loadresult.Result) (all []fact.Fact) {
 		fact.Remedy{Setting: "warmup", Value: fact.Higher})
 	add(s.Untold > 0 && r.Plan.Stream.TellsTokens(),
 		fact.TokensUntold{Streams: s.Untold, Of: s.Events.Count})
+	limits, _ := goodput.Parse(r.Plan.Goodput)
+	left := s.Events.Count - s.Tokens.Count - s.Untold // and told nothing
+	add(left > 0 && limits.Has(goodput.TokenTime), fact.TokensLeft{Streams: left, Of: s.Events.Count},
+		fact.Remedy{Setting: "stream-take", Value: fact.None})
 	return all
 }
 
