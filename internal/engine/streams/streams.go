@@ -320,8 +320,8 @@ func (w *Watch) countWhole(s *one) {
 }
 
 // LookAt is when the stream of exchange tag may have been silent for too long, or its user leaves.
-// flow.NotYet: never, or it has had no event; Stirred reports the first. The next ones need no timer:
-// whoever looks then finds a later instant.
+// flow.NotYet: never, or it has had no event; Stirred reports the first. The next ones need no
+// timer: whoever looks then finds a later instant.
 func (c *Conn) LookAt(tag uint32) int64 {
 	if c == nil {
 		return flow.NotYet
