@@ -21,7 +21,7 @@ build: page notices ## ./dyno
 
 page: $(PAGE) ## the web page, which dyno embeds; needs Node.js
 
-$(PAGE): $(PACKAGES) $(shell find internal/view/page/web/src internal/view/page/web/*.json internal/view/page/web/*.mjs)
+$(PAGE): $(PACKAGES) $(shell find internal/view/page/web/src internal/view/page/web/*.json internal/view/page/web/*.mjs internal/view/drawing/theme.json)
 	npm --prefix internal/view/page/web run build
 
 $(PACKAGES): internal/view/page/web/package-lock.json

@@ -428,12 +428,6 @@ func corners(m chart.Mark) chart.Mark {
 	return m
 }
 
-// dashes are those of lines, in the page, too: web/src/chart.ts. A test holds them to it.
-var dashes = [][]float64{nil, {6, 3}, {2, 2}, {8, 3, 2, 3}, {1, 3}, {12, 3}, {4, 2, 1, 2, 1, 2},
-	{10, 2, 4, 2}}
-
-func dashOf(i int) []float64 { return dashes[i%len(dashes)] }
-
 func (s *sheet) corners(x1, y1, x2, y2 float64) [][2]float64 {
 	return [][2]float64{{x1, y1}, {x2, y1}, {x2, y2}, {x1, y2}}
 }

@@ -1,6 +1,7 @@
 package drawing
 
 import (
+	"regexp"
 	"slices"
 	"testing"
 )
@@ -19,5 +20,18 @@ func TestThinned(t *testing.T) {
 	}
 	if some := thinned(path[:3], 0.001); len(some) != 3 {
 		t.Errorf("of three points apart %d are left", len(some))
+	}
+}
+
+// Every colour is one in light and in dark, and lines have patterns.
+func TestTheme(t *testing.T) {
+	is := regexp.MustCompile(`^#[0-9a-f]{6}$`)
+	for name, c := range readTheme().Inks {
+		if !is.MatchString(c[0]) || !is.MatchString(c[1]) {
+			t.Errorf("%s is %q", name, c)
+		}
+	}
+	if n := len(readTheme().Inks); n < 20 || len(dashOf(0)) != 0 || len(dashOf(9)) != 2 {
+		t.Errorf("%d colours, dashes %v and %v", n, dashOf(0), dashOf(9))
 	}
 }

@@ -19,13 +19,13 @@ const fontName = "Liberation Sans"
 
 const ringWidth = 1.8 // px
 
-// rgbOf is a colour of the style sheet.
-func rgbOf(ink string, dark bool) uint32 {
-	c := inks[cmp.Or(ink, "ink")]
+// hexOf is a colour as #rrggbb.
+func hexOf(ink string, dark bool) string {
+	c := readTheme().Inks[cmp.Or(ink, "ink")]
 	if dark {
-		return c.dark
+		return c[1]
 	}
-	return c.light
+	return c[0]
 }
 
 // An svgPen writes an SVG. All looks are attributes, because the page's policy allows no styles.
@@ -36,7 +36,7 @@ type svgPen struct {
 
 // colour is an ink as an attribute, with how much of it there is.
 func (p *svgPen) colour(attribute, ink string, alpha float64) string {
-	value := fmt.Sprintf("#%06x", rgbOf(ink, p.dark))
+	value := hexOf(ink, p.dark)
 	if p.paged {
 		value = "var(--" + cmp.Or(ink, "ink") + ")"
 	}
@@ -165,7 +165,7 @@ func (p *pngPen) writeTo(w io.Writer) error {
 }
 
 func (p *pngPen) use(ink string, alpha float64) {
-	rgb := rgbOf(ink, p.dark)
+	rgb, _ := strconv.ParseUint(strings.TrimPrefix(hexOf(ink, p.dark), "#"), 16, 32) // a test reads all
 	p.SetColor(color.NRGBA{R: uint8(rgb >> 16), G: uint8(rgb >> 8), B: uint8(rgb),
 		A: uint8(math.Round(255 * alpha))})
 }

@@ -9,10 +9,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
-	"maps"
 	"math"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -348,27 +345,6 @@ func TestPercentilesHaveOneColour(t *testing.T) {
 		if v.About == "" || v.Empty == "" && v.Name == "heat" && (!strings.Contains(v.About, "closed") || !strings.Contains(v.About, "UTC")) {
 			t.Errorf("%s is of %q", v.Name, v.About)
 		}
-	}
-}
-
-// The colours of pictures are those of the style sheet.
-func TestColoursOfPictures(t *testing.T) {
-	css, err := os.ReadFile("web/src/style.css")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sheet := map[string][2]string{}
-	for _, m := range regexp.MustCompile(`--(\w+): light-dark\(#(\w+), #(\w+)\)`).FindAllStringSubmatch(string(css), -1) {
-		sheet[m[1]] = [2]string{m[2], m[3]}
-	}
-	colours := drawing.Colours()
-	for _, name := range slices.Sorted(maps.Keys(colours)) {
-		if colours[name] != sheet[name] {
-			t.Errorf("%s is %v, in the style sheet %v", name, colours[name], sheet[name])
-		}
-	}
-	if len(colours) < 20 {
-		t.Errorf("%d colours", len(colours))
 	}
 }
 

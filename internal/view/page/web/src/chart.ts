@@ -1,11 +1,12 @@
 // What drawings have in common: colours with a dash each, and texts that fit. Colours are variables of the style sheet.
 
-const colours = 8; // in the style sheet, --c1 to --c8
-const dashes = ["", "6 3", "2 2", "8 3 2 3", "1 3", "12 3", "4 2 1 2 1 2", "10 2 4 2"]; // those of package chart
+import theme from "../../../drawing/theme.json";
+
+const colours = 8; // --c1 to --c8
 
 /** ink and dash are the i-th of those that tell lines apart. */
 export const ink = (i: number): string => `c${(i % colours) + 1}`;
-export const dash = (i: number): string => dashes[i % dashes.length];
+export const dash = (i: number): string => theme.dashes[i % theme.dashes.length].join(" ");
 
 /** extent is the least and the largest of the values that are finite, and above 0 if wanted; null of none. */
 export function extent(values: Iterable<number | null | undefined>, positive = false): [number, number] | null {

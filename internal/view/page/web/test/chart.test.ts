@@ -1,9 +1,8 @@
 // What is drawn has its place and its words.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { dash, extent } from "../src/chart";
+import { extent } from "../src/chart";
 import { nearest } from "../src/cursor";
 import { linear, logarithmic } from "../src/live/axes";
 import { View, viewsOf, within, without } from "../src/view";
@@ -20,13 +19,6 @@ test("the rest of what plots are placed by", () => {
   assert.deepEqual(extent([3, undefined, 0, Infinity], true), [3, 3]);
   assert.equal(extent([]), null);
   assert.deepEqual([-5, 1.4, 1.6, 99].map((v) => nearest([0, 1, 2, 3], v)), [0, 1, 2, 3]);
-});
-
-test("the dashes of lines are those of package chart", () => {
-  const go = /var dashes = \[\]\[\]float64\{([\s\S]*?)\}\n\n/.exec(readFileSync("../../drawing/draw.go", "utf8"))![1];
-  const theirs = [...go.matchAll(/nil|\{([\d, ]+)\}/g)].map((m) => (m[1] ?? "").replaceAll(",", ""));
-  assert.equal(theirs.length, 8);
-  assert.deepEqual(theirs, theirs.map((_, i) => dash(i)));
 });
 
 const axis = { low: 0, high: 10, ticks: [] };

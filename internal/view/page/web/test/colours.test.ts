@@ -3,19 +3,15 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { inks } from "../../../drawing/theme.json";
 import { dash } from "../src/chart";
 
 type Triple = [number, number, number];
 
-const css = readFileSync("src/style.css", "utf8");
 const themes = ["light", "dark"] as const;
 
-/** hex is a variable of the style sheet in a theme. */
-function hex(name: string, theme: number): string {
-  const found = css.match(new RegExp(`--${name}: light-dark\\((#\\w{6}), (#\\w{6})\\)`));
-  assert.ok(found, name);
-  return found[theme + 1];
-}
+/** hex is a colour in a theme. */
+const hex = (name: string, theme: number): string => (inks as unknown as Record<string, [string, string]>)[name][theme];
 
 const linear = (c: number) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
 const rgb = (s: string) => [1, 3, 5].map((i) => linear(parseInt(s.slice(i, i + 2), 16) / 255)) as Triple;

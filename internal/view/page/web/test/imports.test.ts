@@ -11,7 +11,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..", "src"); // this
 /** importsOf are the files that a source text imports by a relative path, types included. */
 function importsOf(file: string, text: string): string[] {
   const paths = text.matchAll(/^(?:import|export|\})[^;"]*?"(\.{1,2}\/[^"]+)"/gm);
-  return [...paths].map(([, path]) => posix.join(posix.dirname(file), path + ".ts"));
+  return [...paths].filter(([, path]) => !path.endsWith(".json")).map(([, path]) => posix.join(posix.dirname(file), path + ".ts"));
 }
 
 /** firstCircle is a chain of imports that ends where it begins; null if there is none. */
