@@ -165,7 +165,8 @@ func (p *pngPen) writeTo(w io.Writer) error {
 }
 
 func (p *pngPen) use(ink string, alpha float64) {
-	rgb, _ := strconv.ParseUint(strings.TrimPrefix(hexOf(ink, p.dark), "#"), 16, 32) // a test reads all
+	hex := strings.TrimPrefix(hexOf(ink, p.dark), "#")
+	rgb, _ := strconv.ParseUint(hex, 16, 32) // each colour is one: TestTheme
 	p.SetColor(color.NRGBA{R: uint8(rgb >> 16), G: uint8(rgb >> 8), B: uint8(rgb),
 		A: uint8(math.Round(255 * alpha))})
 }

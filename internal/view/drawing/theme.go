@@ -14,9 +14,9 @@ import (
 )
 
 // theme.json has the colours, light and dark, and the dashes of lines. Colours are after those of
-// Okabe and Ito, in lightness too, lightened for dark. Lines also have a dash, points a shape; areas
-// (a1 to a6) have neither, and colours that differ for every eye. Those of amounts (h0 to h8) are
-// light to dark on paper, dark to light on black. The page's build reads the file, too.
+// Okabe and Ito, in lightness too, lightened for dark. Lines also have a dash, points a shape;
+// areas (a1 to a6) have neither, and colours that differ for every eye. Those of amounts (h0 to h8)
+// are light to dark on paper, dark to light on black. The page's build reads the file, too.
 //
 //go:embed theme.json
 var themeFile []byte
