@@ -82,8 +82,8 @@ const (
 
 var unitOf = map[kind]string{times: "us", shares: "percent", rates: "per_s"}
 
-// The name of a check or a metric may have blanks.
-var expression = lazyregexp.New(`^\s*((?:checks|metric)\.[^<>=!]*[^\s<>=!]|[^\s<>=!]+)` +
+// The name of a check, a metric or a route may have blanks.
+var expression = lazyregexp.New(`^\s*((?:checks|metric|route)\.[^<>=!]*[^\s<>=!]|[^\s<>=!]+)` +
 	`\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
 
 // blankedUnit is a number with blanks before its unit.
@@ -342,6 +342,9 @@ func parseRouted(name string) (func(*result.Result) reading, error) {
 	}
 	return func(r *result.Result) reading {
 		for _, route := range r.Routes {
+			if got, is := ofRouteStreams(&route, name[:dot], name[dot+1:]); is {
+				return got
+			}
 			if value := is.of(route); route.Name == name[:dot] && value > 0 {
 				over := route.Over != nil && is.percent == 0 || route.IsOver(is.percent, value)
 				return reading{value: value, ok: true, over: over, percent: is.percent,

@@ -1,6 +1,8 @@
 package objective
 
 import (
+	"strings"
+
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
 )
@@ -54,4 +56,22 @@ func ofStream(of func(*streamed.Stream) *result.Distribution) func(*result.Resul
 		}
 		return of(r.Stream)
 	}
+}
+
+// ofRouteStreams is the reading of NAME.first_event or NAME.gap, if a route has that NAME.
+func ofRouteStreams(route *result.Route, name, statistic string) (got reading, is bool) {
+	base, of, _ := strings.Cut(strings.TrimPrefix(name, route.Name), ".")
+	times := map[string]*streamed.Times{"first_event": route.First, "ttft": route.First,
+		"gap": route.Gap}
+	t, known := times[of]
+	if base != "" || !known || !strings.HasPrefix(name, route.Name) {
+		return reading{}, false
+	}
+	if t == nil {
+		return reading{}, true
+	}
+	got = reading{over: route.Over != nil, known: t.Count}
+	got.value, got.ok = map[string]float64{"p50": t.P50, "p99": t.P99, "max": t.Max}[statistic]
+	got.percent = map[string]float64{"p50": 50, "p99": 99}[statistic]
+	return got, true
 }

@@ -6,6 +6,7 @@ import (
 
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
+	"dyno/internal/result/durations"
 	"dyno/internal/result/streamed"
 )
 
@@ -55,5 +56,34 @@ func TestObjectivesOfStreams(t *testing.T) {
 	}
 	if _, err := Parse("itl.p99<1s"); err == nil {
 		t.Error("itl has two meanings")
+	}
+}
+
+// Of a route there are the first events and gaps of its streams. Where some had no answer, what is
+// below a bound may have been above it.
+func TestObjectivesOfRoutesWithStreams(t *testing.T) {
+	times := func(ms float64) *streamed.Times {
+		return &streamed.Times{Count: 200, P50: ms * 500, P99: ms * 1000, Max: ms * 2000}
+	}
+	r := &result.Result{Routes: []result.Route{{Name: "POST /login", Completed: 9, P99: 1}, {Name: "a.gap", Completed: 200, P99: 7e3, First: times(10), Gap: times(3)},
+		{Name: "b", Completed: 190, P99: 7e3, Gap: times(3), Over: &durations.Over{US: 1e6, Count: 10}}}}
+	for expr, want := range map[string]string{
+		"route.a.gap.first_event.p99<11ms": "met", "route.a.gap.ttft.p50<5ms": "missed", "route.a.gap.gap.max<7ms": "met",
+		"route.a.gap.p99<8ms": "met", "route.b.gap.p99<4ms": "undecided", "route.b.gap.p99<2ms": "missed",
+		"route.POST /login.gap.p99 < 1 s": "missed", "route.POST /login.max<2ms": "missed", "route.b.first_event.p99<1s": "missed", "route.b.gap.p90<1s": "missed",
+	} {
+		o, err := Parse(expr)
+		if err != nil {
+			t.Errorf("%s: %v", expr, err)
+			continue
+		}
+		got := o.Judge(r)
+		state := map[bool]string{true: "met", false: "missed"}[got.Met]
+		if got.IsUndecided() {
+			state = "undecided"
+		}
+		if state != want {
+			t.Errorf("%s: %+v, want %s", expr, got, want)
+		}
 	}
 }

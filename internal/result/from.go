@@ -448,7 +448,8 @@ func (r *Result) setRoutes(from *loadresult.Result, parts []*Result) {
 		return
 	}
 	for _, x := range from.Routes {
-		route := Route{Name: x.Name, Completed: x.Completed, Errors: x.Failed}
+		route := Route{Name: x.Name, Completed: x.Completed, Errors: x.Failed,
+			First: streamed.TimesOf(x.First), Gap: streamed.TimesOf(x.Gap)}
 		if x.Latency != nil && x.Latency.Count > 0 {
 			d := durations.Summary(x.Latency, routeBounds(from, parts, x.Name)...)
 			route.Mean, route.P50, route.P90, route.P99 = d.Mean, d.P50, d.P90, d.P99

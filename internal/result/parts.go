@@ -14,6 +14,7 @@ func OfPart(r *loadresult.Result, whole loadplan.Plan, version string) (*Result,
 	p := r.Plan
 	p.Target, p.Requests, p.Data, p.Params = whole.Target, whole.Requests, whole.Data, whole.Params
 	p.Steps, p.Checks, p.Variables = whole.Steps, whole.Checks, whole.Variables
+	p.Stream.Steps = whole.Stream.Steps
 	p.Expectations, p.Script, p.Scenario = whole.Expectations, whole.Script, nil
 	return FromParts(r, nil, p, version)
 }

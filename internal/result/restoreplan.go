@@ -39,6 +39,7 @@ func (r *Result) RestorePlan(p loadplan.Plan, keep redact.Replacer) error {
 	checkName := plansecrets.CheckNames(p.Checks, kept.Checks, keep)
 	r.restate(func() { r.nameChecks(checkName) }, unchanged)
 	r.Plan.Steps, r.Plan.Checks = kept.Steps, kept.Checks
+	r.Plan.Stream.Steps = kept.Stream.Steps
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
 	r.Plan.Variables, r.Plan.Expectations = kept.Variables, kept.Expectations

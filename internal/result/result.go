@@ -355,6 +355,9 @@ type Route struct {
 	Max       float64 `json:"max_us,omitempty"`
 
 	Over *durations.Over `json:"over,omitempty"` // as of a Distribution
+
+	First *streamed.Times `json:"first_event,omitempty"` // of streams; nil: none began
+	Gap   *streamed.Times `json:"gap,omitempty"`
 }
 
 // Known is Distribution.Known.

@@ -49,7 +49,11 @@ func (w *worker) beginStream(c *conn, tag uint32, a flow.Arrival) {
 			sent = u.first
 		}
 	}
-	c.stream.Begin(tag, a.Due, sent, a.Counted, plain)
+	var route *loadresult.Route
+	if w.route != nil {
+		route = &w.routes[w.route[w.numberOf(&c.exchanges[tag])]]
+	}
+	c.stream.Begin(tag, a.Due, sent, a.Counted, plain, route)
 }
 
 // leaveStreams completes the answers whose users leave now, and looks after those that may stall or

@@ -554,4 +554,9 @@ func TestStepsThatStream(t *testing.T) {
 	if w := r.Unanswered; len(w) != 1 || w[0].Requests != 1 || w[0].Eventful != 1 {
 		t.Errorf("%+v", w)
 	}
+	for i, n := range []int64{0, 4, 0} {
+		if x := r.Routes[i]; all(x.First, n, 10*ms) != nil || all(x.Gap, n, 20*ms) != nil {
+			t.Errorf("%s: %v, %v", x.Name, all(x.First, n, 10*ms), all(x.Gap, n, 20*ms))
+		}
+	}
 }

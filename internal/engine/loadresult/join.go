@@ -82,7 +82,7 @@ func (m *Result) addRoutes(from []Route) {
 		}
 		if at < 0 {
 			at = len(m.Routes)
-			m.Routes = append(m.Routes, Route{Name: x.Name, Latency: metric.NewHistogram(metric.Coarse)})
+			m.Routes = append(m.Routes, newRoute(x.Name, x.First != nil))
 		}
 		AddRoutes(m.Routes[at:at+1], []Route{x})
 	}

@@ -88,7 +88,7 @@ func (r *Result) checkLists(probe bool) error {
 		listMost || len(r.Unanswered) > WaitsMost || len(r.Terms) > termsMost ||
 		len(r.Routes) > RoutesMax
 	for _, x := range r.Routes {
-		coarse = append(coarse, x.Latency)
+		coarse = append(coarse, x.Latency, x.First, x.Gap)
 		long = long || len(x.Unanswered) > WaitsMost
 	}
 	if s := r.Scenario; s != nil {

@@ -249,6 +249,8 @@ type Route struct {
 	Completed, Failed int64
 	Latency           *metric.Histogram // Coarse; nil: it is not known, see Result.LeaveOutTimes
 	Unanswered        Unanswered        // without times of slots
+
+	First, Gap *metric.Histogram // Coarse; of its streams; nil: it has none, or as of Latency
 }
 
 // A RedirectTotals is how many redirects were followed. A request and its redirects count once.

@@ -18,9 +18,18 @@ const OtherRoutes = "(others)"
 func NewRoutes(p *loadplan.Plan) (routes []Route, route []int) {
 	names, route := RouteNames(p)
 	for _, name := range names {
-		routes = append(routes, Route{Name: name, Latency: metric.NewHistogram(metric.Coarse)})
+		routes = append(routes, newRoute(name, p.Stream.IsSet()))
 	}
 	return routes, route
+}
+
+// newRoute is a route of that name, which may have streams.
+func newRoute(name string, streams bool) Route {
+	r := Route{Name: name, Latency: metric.NewHistogram(metric.Coarse)}
+	if streams {
+		r.First, r.Gap = metric.NewHistogram(metric.Coarse), metric.NewHistogram(metric.Coarse)
+	}
+	return r
 }
 
 // RouteNames are the names of the plan's steps, each once, and which of them each step has. With
@@ -57,10 +66,13 @@ func AddRoutes(to, from []Route) []Route {
 		to[i].Completed += from[i].Completed
 		to[i].Failed += from[i].Failed
 		if from[i].Latency == nil && from[i].Completed > 0 {
-			to[i].Latency = nil
+			to[i].Latency, to[i].First, to[i].Gap = nil, nil, nil
 		}
-		if to[i].Latency != nil {
-			to[i].Latency.Merge(from[i].Latency)
+		for _, h := range [][2]*metric.Histogram{{to[i].Latency, from[i].Latency},
+			{to[i].First, from[i].First}, {to[i].Gap, from[i].Gap}} {
+			if h[0] != nil && h[1] != nil {
+				h[0].Merge(h[1])
+			}
 		}
 		to[i].Unanswered.AddAll(from[i].Unanswered)
 	}
@@ -90,18 +102,20 @@ func (r *Result) LeaveOutTimes(most int) *Result {
 	slices.SortStableFunc(order, func(a, b *Route) int { return cmp.Compare(a.bytes(), b.bytes()) })
 	for _, x := range order {
 		if most -= x.bytes(); most < 0 {
-			x.Latency = nil
+			x.Latency, x.First, x.Gap = nil, nil, nil
 		}
 	}
 	return &few
 }
 
-// bytes is how many bytes the route's histogram takes.
-func (x *Route) bytes() int {
-	if x.Latency == nil {
-		return 0
+// bytes is how many bytes the route's histograms take.
+func (x *Route) bytes() (n int) {
+	for _, h := range []*metric.Histogram{x.Latency, x.First, x.Gap} {
+		if h != nil {
+			n += h.ToSparse().MemorySize()
+		}
 	}
-	return x.Latency.ToSparse().MemorySize()
+	return n
 }
 
 // Untimed is how many of r's routes have answers whose latency is not known.

@@ -100,11 +100,12 @@ type Conn struct {
 type one struct {
 	stream.State
 	due, sent   int64
-	number      int64 // in rain, with its place there
-	first, last int64 // arrivals; 0: there was none
-	longest     int64 // gap
-	got         int64 // bytes of the body
-	events      int64 // counted
+	route       *loadresult.Route // that is counted apart; nil: none is
+	number      int64             // in rain, with its place there
+	first, last int64             // arrivals; 0: there was none
+	longest     int64             // gap
+	got         int64             // bytes of the body
+	events      int64             // counted
 	kind        []byte
 	seen        *loadresult.Seen // of a request that is to be shown; nil: it is not
 	room        int              // bytes that seen may keep
@@ -123,14 +124,14 @@ func (w *Watch) NewConn(inner proto.Sink, want proto.Want) *Conn {
 
 // Begin begins exchange tag, which was due and is sent at these instants. The answer to a plain one
 // is no stream.
-func (c *Conn) Begin(tag uint32, due, sent int64, counted, plain bool) {
+func (c *Conn) Begin(tag uint32, due, sent int64, counted, plain bool, route *loadresult.Route) {
 	for len(c.of) <= int(tag) { // grows to the codec's room, once
 		c.of = append(c.of, one{})
 	}
 	s := &c.of[tag]
 	s.State.Begin()
 	s.due, s.sent, s.counted, s.left = due, sent, counted, false
-	s.plain, s.ignored = plain, plain
+	s.plain, s.ignored, s.route = plain, plain, route
 	if s.seen = nil; c.watch.show != nil && *c.watch.show > 0 {
 		s.seen, s.room = &loadresult.Seen{}, loadresult.ShownTexts
 	}
@@ -219,9 +220,12 @@ func (w *Watch) count(s *one, n stream.Count) {
 		to.Eventful++
 		to.First.Record(now - s.due)
 		to.Service.Record(now - s.sent)
+		if s.route != nil {
+			s.route.First.Record(now - s.due)
+		}
 		return
 	}
-	w.recordGap(now - before)
+	w.recordGap(s, now-before)
 }
 
 // Gaps between these are those of Nagle's algorithm with delayed acknowledgements, of 40 ms.
@@ -230,8 +234,10 @@ const (
 	bunchedTo   = 46_000_000
 )
 
-func (w *Watch) recordGap(ns int64) {
-	w.Counters.Gap.Record(ns)
+func (w *Watch) recordGap(s *one, ns int64) {
+	if w.Counters.Gap.Record(ns); s.route != nil {
+		s.route.Gap.Record(ns)
+	}
 	if ns >= bunchedFrom && ns <= bunchedTo {
 		w.Counters.Bunched++
 	}
@@ -383,7 +389,7 @@ func (c *Conn) Lose(tag uint32, phase loadresult.Phase) (eventful bool) {
 	case !s.counted || s.first == 0:
 	case phase == loadresult.Stream: // it stalled, and the silence is a gap
 		to.Stalled++
-		c.watch.recordGap(silent)
+		c.watch.recordGap(s, silent)
 	case phase == "" || phase == loadresult.Timeout:
 		to.Cut++
 		to.Cuts[max(bits.Len64(uint64(silent))-1, 0)]++

@@ -70,6 +70,7 @@ func Redacted(p loadplan.Plan, keep redact.Replacer) loadplan.Plan {
 		p.Script = &loadplan.Script{File: s.File, SHA256: s.SHA256, Args: keep.Words(s.Args)}
 	}
 	p.Steps = keptNames(p.Steps, keep.Route)
+	p.Stream.Steps = keptNames(p.Stream.Steps, keep.Route)
 	p.Checks = keptNames(p.Checks, keep.Check)
 	p.Params = slices.Clone(p.Params)
 	for i, f := range p.Params {

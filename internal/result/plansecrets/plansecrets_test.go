@@ -52,3 +52,13 @@ func TestProxyPassword(t *testing.T) {
 		t.Errorf("known as %s", got)
 	}
 }
+
+// The steps that stream have their names without secrets, as all steps do.
+func TestStepsThatStream(t *testing.T) {
+	p := loadplan.Plan{Steps: []string{"GET /a", "GET /b?token=swordfish"}}
+	p.Stream.Steps = p.Steps[1:]
+	kept := Stored(p, redact.PlainMark)
+	if kept.Stream.Steps[0] != kept.Steps[1] || strings.Contains(kept.Steps[1], "swordfish") || p.Stream.Steps[0] != "GET /b?token=swordfish" {
+		t.Errorf("%q, %q", kept.Steps, kept.Stream.Steps)
+	}
+}

@@ -71,6 +71,23 @@ func SecondOf(t *loadresult.StreamTimes) Second {
 	return Second{us(t.FirstP50), us(t.FirstP99), us(t.GapP50), us(t.GapP99), t.Tokens}
 }
 
+// Times are those of a route.
+type Times struct {
+	Count int64   `json:"count"`
+	P50   float64 `json:"p50_us"`
+	P99   float64 `json:"p99_us"`
+	Max   float64 `json:"max_us"`
+}
+
+// TimesOf are those of a histogram of ns; nil of an empty one.
+func TimesOf(h *metric.Histogram) *Times {
+	if h == nil || h.Count == 0 {
+		return nil
+	}
+	d := durations.Summary(h)
+	return &Times{d.Count, d.P50, d.P99, d.Max}
+}
+
 // PerStream are numbers of complete streams.
 type PerStream struct {
 	Events *scripted.Values `json:"events,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dyno/internal/result"
+	"dyno/internal/result/streamed"
 	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
@@ -142,6 +143,10 @@ func routeTable(r *result.Result) format.Table {
 		return nil
 	}
 	t := format.Table{{"route", "completed", "errors", "mean", "p50", "p90", "p99", "max"}}
+	streams := slices.ContainsFunc(r.Routes, func(e result.Route) bool { return e.First != nil })
+	if streams {
+		t[0] = append(t[0], "first event p99", "gap p99")
+	}
 	for _, e := range r.Routes {
 		row := []string{format.PlainLine(e.Name), format.Count(e.Completed), format.Count(e.Errors)}
 		if e.Completed > 0 {
@@ -151,6 +156,14 @@ func routeTable(r *result.Result) format.Table {
 					text = format.Known(i > 0 && e.IsOver([]float64{0, 50, 90, 99, 100}[i], us), format.Micros(us))
 				}
 				row = append(row, text)
+			}
+		}
+		if streams {
+			row = append(row, make([]string, len(t[0])-len(row))...)
+			for i, s := range []*streamed.Times{e.First, e.Gap} {
+				if s != nil {
+					row[len(row)-2+i] = format.Micros(s.P99)
+				}
 			}
 		}
 		t = append(t, row)

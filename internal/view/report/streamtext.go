@@ -24,16 +24,11 @@ func streamRows(r *result.Result) (all []document.Row) {
 		add("events", eventsText(s))
 		add("tokens", tokensText(s))
 	}
-	if r.Goodput != nil {
-		add("good", goodText(r.Goodput))
+	if g := r.Goodput; g != nil {
+		add("good", fmt.Sprintf("%s, %s/s (%s)", format.Percentage(g.Share, 3), format.Digits3(g.Rate),
+			format.PlainLine(g.Limits)))
 	}
 	return all
-}
-
-// goodText is how many requests kept the limits.
-func goodText(g *streamed.Goodput) string {
-	return fmt.Sprintf("%s, %s/s (%s)", format.Percentage(g.Share, 3), format.Digits3(g.Rate),
-		format.PlainLine(g.Limits))
 }
 
 // firstEventText is how long first events took, from when streams were due.

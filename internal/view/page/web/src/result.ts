@@ -51,6 +51,8 @@ export interface Route {
   p90_us?: number;
   p99_us?: number;
   max_us?: number;
+  first_event?: { p99_us: number };
+  gap?: { p99_us: number };
   over?: Over;
 }
 
