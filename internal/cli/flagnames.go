@@ -27,7 +27,7 @@ func (f *runFlags) planFaults() (all []error) {
 	}
 	for _, flaw := range f.plan.Flaws() {
 		at := flaw.Named(setting.InFlags)
-		at.Problem = flaw.Named(others).Problem
+		at.Problem, at.Mend = flaw.Named(others).Problem, flaw.Named(others).Mend
 		all = append(all, at)
 	}
 	return all

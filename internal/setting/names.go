@@ -61,8 +61,8 @@ func keyOf(path string) string {
 	return path
 }
 
-// Heard is a flaw in a voice that has no name ("") for some fields. What to do with these, behind a
-// semicolon, is left out.
+// Heard is a flaw in a voice that has no name ("") for some fields. What can be done is left out if
+// it is about these.
 func Heard(f loadplan.Flaw, name func(field string) string) loadplan.Flaw {
 	unheard := false
 	f = f.Named(func(field string) string {
@@ -71,7 +71,7 @@ func Heard(f loadplan.Flaw, name func(field string) string) loadplan.Flaw {
 		return n
 	})
 	if unheard {
-		f.Problem, _, _ = strings.Cut(f.Problem, "; ")
+		f.Mend = ""
 	}
 	return f
 }

@@ -13,9 +13,10 @@ func SigV4(auth string) (region, service string, is bool) {
 }
 
 // checkAuth checks how requests say who sends them.
-func (p *Plan) checkAuth(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkAuth(flaw finder) {
 	if p.Auth == "" {
-		flaw(p.User != "", "User", "says who sends requests, and nothing says how; give {Auth}")
+		flaw(p.User != "", "User", "says who sends requests, and nothing says how").Mend =
+			"give {Auth}"
 		return
 	}
 	region, service, signs := SigV4(p.Auth)
@@ -26,10 +27,10 @@ func (p *Plan) checkAuth(flaw func(bool, string, string, ...any)) {
 		"%q is not digest, or sigv4:REGION/SERVICE, as sigv4:eu-west-1/s3", p.Auth)
 	user, password, has := strings.Cut(p.User, ":")
 	flaw(!has || user == "", "Auth", "needs {User}, USER:PASSWORD, or KEY:SECRET for sigv4")
-	flaw(signs && has && password == "", "User", "has no secret; write KEY:SECRET")
+	flaw(signs && has && password == "", "User", "has no secret").Mend = "write KEY:SECRET"
 	flaw(p.Auth == Digest && p.Pipeline > 1, "Pipeline", "a request that is sent again for a "+
 		"challenge has the rest of its timeout, which ends its connection and with it the requests "+
-		"behind it; leave one of the two out, or use {HTTP} 2")
+		"behind it").Mend = "leave one of the two out, or use {HTTP} 2"
 	flaw(p.Target.FastCGI, "Auth", "%s is FastCGI, whose requests a server has authenticated",
 		p.Target.URL)
 }

@@ -3,27 +3,52 @@ package loadplan
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 )
 
-// A Flaw is one thing wrong with a plan: which setting, what it was, and what is allowed. Setting
-// is a field of Plan or TLS, or several, separated by ", ". In Problem, other fields stand in
-// braces: "lower {Threads}". Whoever shows a Flaw to users who write other
-// names than these has it Named.
-type Flaw struct{ Setting, Problem string }
+// A Flaw is one thing wrong with a plan: which setting, what it was or what is allowed, and what
+// can be done, which may be "". Setting is a field of Plan or TLS, or several, separated by ", ".
+// In the others, fields stand in braces: "lower {Threads}". Whoever shows a Flaw to users who
+// write other names than these has it Named.
+type Flaw struct{ Setting, Problem, Mend string }
 
 // Error names the setting first, and fields as they are.
 func (f Flaw) Error() string {
 	f = f.Named(func(field string) string { return field })
-	return f.Setting + ": " + f.Problem
+	return f.Setting + ": " + f.Says()
+}
+
+// Says is what is wrong, and what can be done.
+func (f Flaw) Says() string {
+	if f.Mend == "" {
+		return f.Problem
+	}
+	return f.Problem + "; " + f.Mend
+}
+
+// A finder finds a flaw if something is bad, and returns it: its Mend can be set.
+type finder func(bad bool, setting, format string, args ...any) *Flaw
+
+// findIn is a finder that adds to all.
+func findIn(all *[]Flaw) finder {
+	return func(bad bool, setting, format string, args ...any) *Flaw {
+		if !bad {
+			return new(Flaw)
+		}
+		*all = append(*all, Flaw{Setting: setting, Problem: fmt.Sprintf(format, args...)})
+		return &(*all)[len(*all)-1]
+	}
 }
 
 // Check is the plan's Flaws, joined; nil if it has none.
-func (p *Plan) Check() error {
-	var all []error
-	for _, f := range p.Flaws() {
-		all = append(all, f)
+func (p *Plan) Check() error { return joined(p.Flaws()) }
+
+func joined(flaws []Flaw) error {
+	all := make([]error, len(flaws))
+	for i, f := range flaws {
+		all[i] = f
 	}
 	return errors.Join(all...)
 }
@@ -60,7 +85,7 @@ func (f Flaw) Named(name func(field string) string) Flaw {
 	if len(names) > 0 {
 		f.Setting = strings.Join(names, ", ")
 	}
-	f.Problem = withNames(f.Problem, name)
+	f.Problem, f.Mend = withNames(f.Problem, name), withNames(f.Mend, name)
 	return f
 }
 

@@ -3,7 +3,7 @@ package loadplan
 import "testing"
 
 func TestNamed(t *testing.T) {
-	f := Flaw{"CertFile, KeyFile", "needs {KeyFile}; {x} is no field, {Rate} is"}
+	f := Flaw{"CertFile, KeyFile", "needs {KeyFile}; {x} is no field, {Rate} is", ""}
 	if got := f.Error(); got != "CertFile, KeyFile: needs KeyFile; {x} is no field, Rate is" {
 		t.Error(got)
 	}
@@ -11,7 +11,7 @@ func TestNamed(t *testing.T) {
 	if got := f.Named(some).Error(); got != "--key: needs --key; {x} is no field, Rate is" {
 		t.Error(got)
 	}
-	if got := (Flaw{"Rate", "is 0"}).Named(some).Error(); got != "Rate: is 0" {
+	if got := (Flaw{Setting: "Rate", Problem: "is 0"}).Named(some).Error(); got != "Rate: is 0" {
 		t.Error(got)
 	}
 }

@@ -10,15 +10,16 @@ import (
 const MaxFollowTo = 16
 
 // checkFollowTo is Check of the other origins that redirects may lead to.
-func (p *Plan) checkFollowTo(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkFollowTo(flaw finder) {
 	if len(p.FollowTo) == 0 {
 		return
 	}
-	flaw(p.Follow == 0, "FollowTo", "says where redirects may lead, and none is followed; "+
-		"give {Follow} 10")
+	flaw(p.Follow == 0, "FollowTo", "says where redirects may lead, and none is followed").Mend =
+		"give {Follow} 10"
 	flaw(len(p.FollowTo) > MaxFollowTo, "FollowTo", "%d origins are given; %d are possible",
 		len(p.FollowTo), MaxFollowTo)
-	flaw(p.OnlyHTTP3(), "FollowTo", "HTTP/3 is spoken to one server; leave it out, or give {HTTP} 2")
+	flaw(p.OnlyHTTP3(), "FollowTo", "HTTP/3 is spoken to one server").Mend =
+		"leave it out, or give {HTTP} 2"
 	flaw(p.Parts > 1 || p.Ceiling > 0, "FollowTo", "is of a load from one machine: an agent loads "+
 		"the server alone, whose address its owner allows")
 	t := p.TLS
@@ -30,8 +31,8 @@ func (p *Plan) checkFollowTo(flaw func(bool, string, string, ...any)) {
 	}
 	for _, t := range p.FollowTo {
 		flaw(t.Host == "" || t.Unix != "" || t.FastCGI || t.H2C, "FollowTo",
-			"%s is no origin that a redirect leads to; write http://HOST or https://HOST",
-			cmp.Or(t.URL, t.Host))
+			"%s is no origin that a redirect leads to",
+			cmp.Or(t.URL, t.Host)).Mend = "write http://HOST or https://HOST"
 	}
 }
 

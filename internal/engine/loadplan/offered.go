@@ -80,29 +80,30 @@ func (p *Plan) OnlyHTTP2() bool {
 }
 
 // checkProtocol checks the settings of the protocols.
-func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkProtocol(flaw finder) {
 	known := slices.Contains([]string{Auto, "1.0", "1.1", "2", "3"}, p.HTTP)
 	t := p.Target
 	flaw(!known, "HTTP", "%q is not auto, 1.0, 1.1, 2 or 3", p.HTTP)
 	flaw(known && t.FastCGI && p.HTTP != Auto, "HTTP", "%s is FastCGI and not HTTP/%s",
 		t.URL, p.HTTP)
 	flaw(known && t.H2C && p.HTTP != Auto && p.HTTP != "2" && p.HTTP != "3", "HTTP",
-		"%s is HTTP/2 and not HTTP/%s; write http://", t.URL, p.HTTP)
+		"%s is HTTP/2 and not HTTP/%s", t.URL, p.HTTP).Mend = "write http://"
 	flaw(p.HTTP == "1.0" && p.Pipeline > 1, "Pipeline", "HTTP/1.0 has no pipelining")
 	flaw(t.FastCGI && p.Pipeline > 1, "Pipeline", "FastCGI has no pipelining")
 	flaw(p.OnlyHTTP2() && p.Pipeline > 1, "Pipeline",
-		"HTTP/2 has no pipelining; give only {Streams}")
+		"HTTP/2 has no pipelining").Mend = "give only {Streams}"
 	flaw(t.FastCGI && p.Streams > 1, "Streams",
-		"a FastCGI connection carries one request at a time; give more {Connections}")
+		"a FastCGI connection carries one request at a time").Mend = "give more {Connections}"
 	flaw(!t.FastCGI && !p.OnlyHTTP2() && !p.OnlyHTTP3() && p.Streams > 1, "Streams",
-		"HTTP/1 has none; give {HTTP} 2, or {Pipeline} instead")
+		"HTTP/1 has none").Mend = "give {HTTP} 2, or {Pipeline} instead"
 	p.checkHTTP3(flaw)
 	p.checkCoding(flaw)
 	p.checkProxy(flaw)
 	versions := proxyproto.Versions
 	flaw(p.ProxyProtocol != "" && !slices.Contains(versions, p.ProxyProtocol), "ProxyProtocol",
 		"%q is not %s", p.ProxyProtocol, strings.Join(versions, " or "))
-	flaw(!t.FastCGI && len(p.Params) > 0, "Params", "%s is not FastCGI; write fcgi://", t.URL)
+	flaw(!t.FastCGI && len(p.Params) > 0, "Params", "%s is not FastCGI", t.URL).Mend =
+		"write fcgi://"
 	for _, many := range []struct {
 		setting string
 		n       int
@@ -128,15 +129,16 @@ const HTTP3Ring = "quic-go"
 func (p *Plan) OnlyHTTP3() bool { return p.HTTP == "3" }
 
 // checkHTTP3 checks for what HTTP/3 cannot do, or dyno cannot do with it.
-func (p *Plan) checkHTTP3(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkHTTP3(flaw finder) {
 	t := p.Target
 	if !p.OnlyHTTP3() || t.FastCGI { // FastCGI with --http is a flaw of its own
 		return
 	}
-	flaw(!t.TLS, "HTTP", "HTTP/3 is always over TLS, and %s is not; write https://", t.URL)
+	flaw(!t.TLS, "HTTP", "HTTP/3 is always over TLS, and %s is not", t.URL).Mend =
+		"write https://"
 	flaw(p.ProxyProtocol != "", "ProxyProtocol", "is the beginning of a TCP connection, and HTTP/3 "+
-		"has none; leave it out, or give {HTTP} 2")
-	flaw(p.Pipeline > 1, "Pipeline", "HTTP/3 has no pipelining; give only {Streams}")
+		"has none").Mend = "leave it out, or give {HTTP} 2"
+	flaw(p.Pipeline > 1, "Pipeline", "HTTP/3 has no pipelining").Mend = "give only {Streams}"
 	flaw(p.Ring != "auto", "Ring", "HTTP/3 does its own input and output, by quic-go: leave it out")
 	flaw(p.Spin, "Spin", "the goroutines of quic-go, which speaks HTTP/3, sleep as they like")
 	flaw(len(p.CPUs) > 0, "CPUs", "the goroutines of quic-go, which speaks HTTP/3, run on all CPUs "+

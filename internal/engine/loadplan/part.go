@@ -243,13 +243,13 @@ func (p *Plan) workerSlots(i, n int) slotCycle {
 
 // isSoundPart reports whether the settings of a part have no flaw.
 func (p *Plan) isSoundPart() bool {
-	sound := true
-	p.checkPart(func(bad bool, _, _ string, _ ...any) { sound = sound && !bad })
-	return sound
+	var flaws []Flaw
+	p.checkPart(findIn(&flaws))
+	return len(flaws) == 0
 }
 
 // checkPart checks the settings of a part.
-func (p *Plan) checkPart(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkPart(flaw finder) {
 	flaw(p.Before < 0 || p.Before > MaxRequested, "Before", "%d is not within 0 to %d",
 		p.Before, MaxRequested)
 	flaw(p.Parts < 0 || p.Parts > MaxParts, "Parts", "%d is not within 0 to %d", p.Parts, MaxParts)

@@ -35,7 +35,6 @@ package loadplan
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"net/netip"
 	"slices"
@@ -327,11 +326,7 @@ const (
 // Flaws are those of the plan, which is not changed. Nothing outside of it is looked at: what this
 // machine cannot do is found when the load begins.
 func (p *Plan) Flaws() (all []Flaw) {
-	flaw := func(bad bool, setting, format string, args ...any) {
-		if bad {
-			all = append(all, Flaw{setting, fmt.Sprintf(format, args...)})
-		}
-	}
+	flaw := findIn(&all)
 	within := func(n, low, high int64, setting string) {
 		flaw(n < low || n > high, setting, "%d is not within %d to %d", n, low, high)
 	}
@@ -366,8 +361,8 @@ func (p *Plan) Flaws() (all []Flaw) {
 		period(p.Duration, time.Millisecond, "Duration")
 	}
 	flaw(p.Requested > 0 && p.Requested < int64(p.Connections), "Requested",
-		"%d requests cannot use %d connections; lower {Connections} or raise {Requested}",
-		p.Requested, p.Connections)
+		"%d requests cannot use %d connections",
+		p.Requested, p.Connections).Mend = "lower {Connections} or raise {Requested}"
 	p.checkProtocol(flaw)
 	p.checkStream(flaw)
 	p.checkSource(flaw)
@@ -388,7 +383,7 @@ func (p *Plan) Flaws() (all []Flaw) {
 }
 
 // checkArrivals is Check of what makes an open loop.
-func (p *Plan) checkArrivals(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkArrivals(flaw finder) {
 	checkRate(p.Rate, "Rate", flaw)
 	flaw(len(p.Stages) > MaxStages, "Stages", "%d are given; %d are possible",
 		len(p.Stages), MaxStages)
@@ -408,10 +403,10 @@ func (p *Plan) checkArrivals(flaw func(bool, string, string, ...any)) {
 	flaw(p.Arrival != "" && p.Arrival != Even && p.Arrival != Poisson, "Arrival",
 		"%q is not %s or %s", p.Arrival, Even, Poisson)
 	flaw(p.Arrival == Poisson && !p.Open(), "Arrival",
-		"%s arrivals need a rate; give {Rate} or {Stages}", Poisson)
+		"%s arrivals need a rate", Poisson).Mend = "give {Rate} or {Stages}"
 }
 
-func checkRate(r Rate, setting string, flaw func(bool, string, string, ...any)) {
+func checkRate(r Rate, setting string, flaw finder) {
 	flaw(r < 0 || r > MaxRate*1000, setting, "%v/s is not within 0.001/s to %d/s", r,
 		MaxRate)
 }

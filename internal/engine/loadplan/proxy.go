@@ -47,7 +47,7 @@ func parseProxy(s string) (p proxyURL, err error) {
 }
 
 // checkProxy checks the proxy.
-func (p *Plan) checkProxy(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkProxy(flaw finder) {
 	if p.Proxy == "" {
 		return
 	}
@@ -56,10 +56,11 @@ func (p *Plan) checkProxy(flaw func(bool, string, string, ...any)) {
 	t := p.Target
 	flaw(t.Unix != "", "Proxy", "%s is a socket of this machine, to which no proxy leads", t.URL)
 	flaw(t.FastCGI && t.Unix == "", "Proxy", "%s is FastCGI, which no proxy of HTTP speaks", t.URL)
-	flaw(p.OnlyHTTP3(), "Proxy", "HTTP/3 is over UDP, which no proxy of HTTP carries; leave it out, "+
-		"or give {HTTP} 2")
+	flaw(p.OnlyHTTP3(), "Proxy", "HTTP/3 is over UDP, which no proxy of HTTP carries").Mend =
+		"leave it out, " +
+			"or give {HTTP} 2"
 	flaw(p.ProxyProtocol != "", "ProxyProtocol", "says who has connected to the server, and with "+
-		"{Proxy} the proxy has; leave one of them out")
+		"{Proxy} the proxy has").Mend = "leave one of them out"
 }
 
 // Dialed is the host and port that connections lead to: the proxy's, or else the target's.

@@ -56,7 +56,7 @@ func (p *Plan) replayed(i, n int) (own []uint32) {
 }
 
 // checkReplay is Check of a replay.
-func (p *Plan) checkReplay(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkReplay(flaw finder) {
 	last := Seconds(0)
 	for i := range p.Requests {
 		at := p.Requests[i].At
@@ -72,13 +72,13 @@ func (p *Plan) checkReplay(flaw func(bool, string, string, ...any)) {
 		return
 	}
 	flaw(p.Rate > 0 || len(p.Stages) > 0, "Rate", "the requests file says when each request is "+
-		"due (at_s); leave out {Rate} and {Stages}")
+		"due (at_s)").Mend = "leave out {Rate} and {Stages}"
 	flaw(p.Arrival == Poisson, "Arrival", "the requests file says when each request is due (at_s)")
 	flaw(p.Warmup > 0, "Warmup", "a replay (at_s) begins with its first request, and measures all")
 	flaw(p.Requested > int64(len(p.Requests)), "Requested",
 		"%d are more than the %d that are replayed", p.Requested, len(p.Requests))
 	flaw(p.Scenario != nil, "Requests", "has times (at_s), which users, rows of data, "+
-		"checks and redirects that are followed exclude; give values by {Variables}")
+		"checks and redirects that are followed exclude").Mend = "give values by {Variables}"
 	flaw(p.Replay != last, "Requests", "the last request is due at %v, and not at %v", last,
 		p.Replay)
 }

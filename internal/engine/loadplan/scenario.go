@@ -9,7 +9,7 @@ import (
 )
 
 // checkScenario is Check of what users do.
-func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkScenario(flaw finder) {
 	p.checkFollowTo(flaw)
 	if p.Scenario == nil {
 		flaw(len(p.Steps)+len(p.Checks)+p.Users > 0, "Scenario",
@@ -21,23 +21,25 @@ func (p *Plan) checkScenario(flaw func(bool, string, string, ...any)) {
 	threads := min(p.Threads, p.Connections)
 	users := p.UserCount()
 	flaw(p.HasUsers() && users > 0 && users < threads, "Users",
-		"%d cannot be shared by %d threads; lower {Threads}", users, threads)
+		"%d cannot be shared by %d threads", users, threads).Mend = "lower {Threads}"
 	flaw((p.Ramps() && users == 0 || p.Users == 0 && !p.Ramps()) && p.Parts > 1, "Users",
 		"there are too few for part %d of %d", p.Part+1, p.Parts)
 	timed := func(r Request) bool { return r.Timeout > 0 }
 	flaw(p.Pipeline > 1 && slices.ContainsFunc(p.Requests, timed), "Pipeline", "a request with a "+
-		"timeout of its own ends its connection and with it those behind it; leave one of the two "+
-		"out, or use {HTTP} 2")
+		"timeout of its own ends its connection and with it those behind it").Mend =
+		"leave one of the two " +
+			"out, or use {HTTP} 2"
 	flaw(p.Follow > 0 && len(p.Hurl) > 0, "Follow", "a Hurl file says itself which redirects are "+
 		"followed: give its requests the option location: true")
 	flaw(p.Follow > 0 && p.Script != nil, "Follow", "a script sees each response, also a redirect, "+
-		"and makes each request; dyno follows none for it")
+		"and makes each request").Mend = "dyno follows none for it"
 	flaw(p.Follow > 0 && p.Pipeline > 1, "Pipeline", "what follows a redirect has the rest of its "+
-		"request's timeout, which ends its connection and with it the requests behind it; leave one "+
-		"of the two out, or use {HTTP} 2")
+		"request's timeout, which ends its connection and with it the requests behind it").Mend =
+		"leave one " +
+			"of the two out, or use {HTTP} 2"
 	flaw(p.UsersBefore < 0, "UsersBefore", "%d is below 0", p.UsersBefore)
-	flaw(p.Probe > 0, "Probe", "sends the same request again and again; "+
-		"leave it out where requests have {{holes}}, data, users or checks, or redirects are followed")
+	flaw(p.Probe > 0, "Probe", "sends the same request again and again").Mend =
+		"leave it out where requests have {{holes}}, data, users or checks, or redirects are followed"
 }
 
 // Want is what the plan wants of each response.

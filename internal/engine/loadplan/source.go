@@ -58,7 +58,7 @@ func (p *Plan) SourceAddrs() (all []netip.Addr) {
 }
 
 // checkSource checks the local addresses.
-func (p *Plan) checkSource(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkSource(flaw finder) {
 	flaw(len(p.Source) > 0 && p.Target.Unix != "", "Source", "a unix socket has no address")
 	count := 0.0
 	for _, s := range p.Source {

@@ -52,14 +52,14 @@ const (
 func (s *Stream) IsSet() bool { return s.Format != "" }
 
 // checkGoodput checks the limits of single requests.
-func (p *Plan) checkGoodput(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkGoodput(flaw finder) {
 	if p.Goodput == "" {
 		return
 	}
 	limits, err := goodput.Parse(p.Goodput)
 	if err == nil && !p.Stream.IsSet() {
 		if err = limits.OfStreams(); err != nil {
-			flaw(true, "Goodput", "%v; give {Format}", err)
+			flaw(true, "Goodput", "%v", err).Mend = "give {Format}"
 			return
 		}
 	}
@@ -67,13 +67,13 @@ func (p *Plan) checkGoodput(flaw func(bool, string, string, ...any)) {
 }
 
 // checkStream checks how answers are read as streams, and the limits of single requests.
-func (p *Plan) checkStream(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkStream(flaw finder) {
 	p.checkGoodput(flaw)
 	s := &p.Stream
 	if !s.IsSet() {
 		flaw(s.Tokens+s.End+s.Error+s.Take != "" || len(s.Count) > 0 || s.Stall != 0,
 			"Count, Tokens, End, Error, Stall, Take",
-			"say how a stream is read; give {Format}")
+			"say how a stream is read").Mend = "give {Format}"
 		return
 	}
 	s.Check(func(field string, err error) { flaw(true, field, "%v", err) })
@@ -82,11 +82,13 @@ func (p *Plan) checkStream(flaw func(bool, string, string, ...any)) {
 	_, _, err := s.Taken()
 	flaw(err != nil, "Take", "%v", err)
 	flaw(p.Pipeline > 1, "Pipeline", "a stream ends before the next answer begins, so requests "+
-		"behind it wait; use more {Connections}")
+		"behind it wait").Mend = "use more {Connections}"
 	flaw(p.Target.FastCGI, "Format", "FastCGI has no streams that are measured")
 	flaw(p.AcceptEncoding != "" && !strings.EqualFold(p.AcceptEncoding, "identity"), "AcceptEncoding",
-		"the events of a compressed answer cannot be told apart as they come; leave it out")
-	flaw(p.Probe > 0, "Probe", "its answers would be streams too; leave one of the two out")
+		"the events of a compressed answer cannot be told apart as they come").Mend =
+		"leave it out"
+	flaw(p.Probe > 0, "Probe", "its answers would be streams too").Mend =
+		"leave one of the two out"
 	for i := range p.Requests {
 		r := &p.Requests[i]
 		if len(s.Steps) > 0 && !slices.Contains(s.Steps, r.Name) {
@@ -97,8 +99,8 @@ func (p *Plan) checkStream(flaw func(bool, string, string, ...any)) {
 			return strings.EqualFold(f.Name, "Accept-Encoding") &&
 				!strings.EqualFold(f.Value, "identity")
 		})
-		flaw(asks, "Format", "the events of a compressed answer cannot be told apart as they come; "+
-			"leave Accept-Encoding out")
+		flaw(asks, "Format", "the events of a compressed answer cannot be told apart as they come").Mend =
+			"leave Accept-Encoding out"
 		if asks || r.Method == "HEAD" {
 			return
 		}

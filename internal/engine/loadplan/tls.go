@@ -57,7 +57,7 @@ func (t TLS) isBelowHTTP2() bool {
 }
 
 // checkTLS checks the settings of TLS.
-func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkTLS(flaw finder) {
 	t := p.TLS
 	flaw((t.CertFile == "") != (t.KeyFile == "") || (t.Cert == "") != (t.Key == ""), "CertFile",
 		"needs {KeyFile}, and {KeyFile} needs {CertFile}")
@@ -71,8 +71,8 @@ func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 			"%q is not 1.0, 1.1, 1.2 or 1.3", v.version)
 	}
 	bare := bareName(t.ServerName)
-	flaw(bare != t.ServerName, "ServerName", "%q is more than the name of a server; write %s",
-		t.ServerName, bare)
+	flaw(bare != t.ServerName, "ServerName", "%q is more than the name of a server",
+		t.ServerName).Mend = fmt.Sprintf("write %s", bare)
 	low, high := t.versionRange()
 	flaw(low > high && high != 0, "MinVersion", "%s is above {MaxVersion}, %s", t.MinVersion,
 		t.MaxVersion)
@@ -98,7 +98,7 @@ func bareName(s string) string {
 }
 
 // checkALPN checks what is offered.
-func (p *Plan) checkALPN(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkALPN(flaw finder) {
 	t := p.TLS
 	if t.ALPN == "" || t.ALPN == NoALPN || !p.Target.TLS {
 		return
@@ -130,13 +130,14 @@ func (p *Plan) TLSConfig() (*tls.Config, error) {
 	if t.CA != "" {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM([]byte(t.CA)) {
-			return nil, Flaw{"CAFile", fmt.Sprintf("%s has no PEM certificate", p.TLS.CAFile)}
+			return nil, Flaw{Setting: "CAFile",
+				Problem: fmt.Sprintf("%s has no PEM certificate", p.TLS.CAFile)}
 		}
 	}
 	if t.Cert != "" {
 		pair, err := tls.X509KeyPair([]byte(t.Cert), []byte(t.Key))
 		if err != nil {
-			return nil, Flaw{"CertFile, KeyFile", err.Error()}
+			return nil, Flaw{Setting: "CertFile, KeyFile", Problem: err.Error()}
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
@@ -156,7 +157,7 @@ func (t TLS) withFileContents() (TLS, error) {
 		}
 		b, err := readPEM(*f.name)
 		if err != nil {
-			return t, Flaw{f.setting, fault.Text(err)}
+			return t, Flaw{Setting: f.setting, Problem: fault.Text(err)}
 		}
 		*f.name, *f.text = "", string(b)
 	}

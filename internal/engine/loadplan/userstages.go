@@ -127,12 +127,12 @@ func (t *slotCycle) below(n int64) int64 {
 }
 
 // checkUserStages is Check of a ramp of users.
-func (p *Plan) checkUserStages(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkUserStages(flaw finder) {
 	if !p.Ramps() {
 		return
 	}
 	flaw(p.Open(), "Stages", "users of a load with a rate send when the rate says, so their number "+
-		"has no stages; leave out {Rate} and D:RATE, or D:Nusers")
+		"has no stages").Mend = "leave out {Rate} and D:RATE, or D:Nusers"
 	flaw(len(p.UserStages) > MaxStages, "Stages", "%d are given; %d are possible",
 		len(p.UserStages), MaxStages)
 	for _, s := range p.UserStages {
@@ -150,7 +150,7 @@ func (p *Plan) checkUserStages(flaw func(bool, string, string, ...any)) {
 }
 
 // checkStagesLength checks that the stages are as long as the window.
-func (p *Plan) checkStagesLength(flaw func(bool, string, string, ...any)) {
+func (p *Plan) checkStagesLength(flaw finder) {
 	length := p.StagesLength()
 	flaw(length != time.Duration(p.Duration), "Duration",
 		"%v is not the length of all stages, %v", p.Duration, length)

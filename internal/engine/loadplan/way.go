@@ -2,8 +2,6 @@ package loadplan
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"strconv"
@@ -26,16 +24,12 @@ func (p *Plan) Way() Way {
 // Check is what is wrong with the way, whatever is sent on it; nil if nothing is. The errors are
 // Flaws.
 func (w *Way) Check() error {
-	var all []error
-	flaw := func(bad bool, setting, format string, args ...any) {
-		if bad {
-			all = append(all, Flaw{setting, fmt.Sprintf(format, args...)})
-		}
-	}
+	var found []Flaw
+	flaw := findIn(&found)
 	w.checkProtocol(flaw)
 	w.checkSource(flaw)
 	w.checkTLS(flaw)
-	return errors.Join(all...)
+	return joined(found)
 }
 
 // MarshalJSON packs the way.

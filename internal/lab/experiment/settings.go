@@ -63,8 +63,8 @@ func (c *checker) checkPlan(at string, l Level, first bool) {
 			_, key, _ := strings.Cut(setting.InKeys(field), ".")
 			return key
 		})
-		c.addFaultIf(is && place == "level", at+"."+key, "%s", said.Problem)
-		c.addFaultIf(is && place == "workload" && first, place+"."+key, "%s", said.Problem)
+		c.addFaultIf(is && place == "level", at+"."+key, "%s", said.Says())
+		c.addFaultIf(is && place == "workload" && first, place+"."+key, "%s", said.Says())
 	}
 }
 

@@ -353,7 +353,7 @@ func faultsOf(errs []error, form Form) (all []Fault) {
 	for _, err := range errs {
 		f := Fault{Problem: err.Error()}
 		if flaw, is := errors.AsType[loadplan.Flaw](err); is {
-			f = Fault{Field: fieldOf(flaw.Setting, form), Problem: flaw.Problem}
+			f = Fault{Field: fieldOf(flaw.Setting, form), Problem: flaw.Says()}
 		}
 		all = append(all, f)
 	}
