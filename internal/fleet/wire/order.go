@@ -65,6 +65,9 @@ func (o Order) Seal(sign func([]byte) ([]byte, error), to string) (sealed []byte
 	return sealed, from, nil
 }
 
+// orderDepth is how deep the values of an order may lie: those of plans are at most 8 deep.
+const orderDepth = 64
+
 // OpenOrder decrypts what Seal made with the private curve key. It fails unless verify accepts
 // the signature, and decodes nothing that is not signed.
 func OpenOrder(sealed []byte, from string, key nkeys.KeyPair,
@@ -83,7 +86,7 @@ func OpenOrder(sealed []byte, from string, key nkeys.KeyPair,
 	}
 	// Its values beside the plan are few, for it has no lists; those of the plan unpack limits.
 	n := len(s.Text)
-	if err := decodeStrict(s.Text, &o, shape{n, n, n}); err != nil {
+	if err := decodeStrict(s.Text, &o, shape{values: n, list: n, depth: orderDepth}); err != nil {
 		return o, loadplan.Plan{}, err
 	}
 	plan, err := unpack.Plan(o.Plan)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,19 @@ func TestOrders(t *testing.T) {
 		if try() == nil {
 			t.Errorf("%s: opened", name)
 		}
+	}
+	deep := bytes.Repeat([]byte("["), 4<<20) // nothing of them is kept
+	text := Encode(signed{Text: deep, Signature: []byte("s")})
+	if sealed, err = mine.Seal(text, public); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err = OpenOrder(sealed, public, mine, func(_, _ []byte) error { return nil })
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "lie 65 deep; 64 at most") ||
+		used > 6*uint64(len(text)) {
+		t.Errorf("brackets in brackets: %v, and %d MiB were allocated", err, used>>20)
 	}
 	refuse := func([]byte) ([]byte, error) { return nil, errors.New("no key") }
 	if _, _, err := o.Seal(refuse, public); err == nil {
