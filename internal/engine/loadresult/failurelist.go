@@ -35,12 +35,13 @@ func (f Failure) way() way {
 	return w
 }
 
-// mergeFailures merges the failures of two intervals, or of two parts of one.
+// mergeFailures merges the failures of two intervals, or of two parts of one. It changes neither:
+// somebody may be shown them.
 func mergeFailures(to, from []Failure) []Failure {
 	if len(from) == 0 {
 		return to
 	}
-	place := make(map[way]int, len(to)+len(from))
+	place, to := make(map[way]int, len(to)+len(from)), slices.Clone(to)
 	for i, f := range to {
 		place[f.way()] = i
 	}

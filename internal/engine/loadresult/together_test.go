@@ -23,7 +23,9 @@ func TestSum(t *testing.T) {
 			whole.Record((v + 1) * 1000)
 		}
 		parts = append(parts, Interval{Index: 4, From: 4 * time.Second, To: 5*time.Second + time.Duration(i),
-			Completed: h.Count, Latency: h.ToSparse(), Status: map[uint16]int64{200: h.Count}})
+			Completed: h.Count, Latency: h.ToSparse(), Status: map[uint16]int64{200: h.Count},
+			Failures: []Failure{{Phase: Read, Kind: "reset", Count: 5}, {Phase: Timeout, Kind: "total", Count: 10 * i}},
+			Checks:   []metric.Outcomes{{Passed: 1}}})
 	}
 	sum := Sum(parts)
 	if !reflect.DeepEqual(sum.Latency, whole.ToSparse()) || !slices.Equal(sum.Heat, whole.ToSparse().ToHeat()) {
@@ -46,7 +48,11 @@ func TestSum(t *testing.T) {
 	if sum.Completed != 600 || sum.Status[200] != 600 || sum.To != 5*time.Second+2 || sum.Index != 4 {
 		t.Errorf("%+v", sum)
 	}
-	if parts[0].Status[200] != 100 || parts[0].Completed != 100 {
+	if f := sum.Failures; len(f) != 2 || f[0].Count != 30 || f[1].Count != 15 || sum.Checks[0].Passed != 3 {
+		t.Errorf("%+v, %+v", f, sum.Checks)
+	}
+	if f := parts[0].Failures; f[0].Kind != "reset" || f[0].Count != 5 || f[1].Count != 0 || parts[0].Status[200] != 100 ||
+		parts[0].Completed != 100 || parts[0].Checks[0].Passed != 1 {
 		t.Errorf("a part is now %+v", parts[0])
 	}
 }
