@@ -321,8 +321,8 @@ func parseStatistic(name string) (func(*result.Distribution) reading, float64, e
 	}, percent, nil
 }
 
-// parseRouted finds the quantity of a route: NAME.STATISTIC, where NAME may contain dots. A result
-// of several generators has no percentiles of a route that more than one of them served.
+// parseRouted finds the quantity of a route: NAME.STATISTIC, where NAME may contain dots. A route
+// of which a generator could not tell the latency has none.
 func parseRouted(name string) (func(*result.Result) reading, error) {
 	values := map[string]struct {
 		percent float64

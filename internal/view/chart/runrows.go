@@ -61,6 +61,9 @@ func routesView(r *result.Result) View {
 		Section: "routes-all"}
 	if len(timed) == 0 {
 		v.Empty = "No route has a completed request."
+		if slices.ContainsFunc(r.Routes, func(x result.Route) bool { return x.Completed > 0 }) {
+			v.Empty = "The latency of no route is known."
+		}
 		return v
 	}
 	if n := len(timed); n > rowsMax {

@@ -23,3 +23,13 @@ func TestRowsOfUnanswered(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A route whose latency a generator could not tell is no route without a completed request.
+func TestRoutesWithoutLatency(t *testing.T) {
+	for completed, want := range map[int64]string{0: "No route has a completed request.", 7: "The latency of no route is known."} {
+		r := &result.Result{Routes: []result.Route{{Name: "a"}, {Name: "b", Completed: completed}}}
+		if got := routesView(r).Empty; got != want {
+			t.Errorf("%d completed: %q, want %q", completed, got, want)
+		}
+	}
+}
