@@ -57,15 +57,16 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 # code the threads of a load run at once. In the others it has nothing to find, and takes most of their
 # time (a test holds them to that); e2e tests a program that it builds without it. Those that take
 # longest begin first, so that at the end no CPU waits for one of them.
-RACED = ./internal/cli ./internal/view/serve ./internal/fleet ./internal/lab/run ./internal/engine/auth ./internal/engine/load ./bench \
-	. ./dynotest ./internal/view/live \
-	./bench/hurl ./bench/wrk ./e2e/attack/agent ./internal/dynohome ./internal/engine/data ./internal/engine/h3 ./internal/engine/loadresult \
-	./internal/engine/jsonpath ./internal/engine/loadplan ./internal/engine/luascript ./internal/engine/luavm ./internal/engine/machine ./internal/engine/metric ./internal/engine/onestep ./internal/engine/proto/tls \
-	./internal/engine/reqlog ./internal/engine/ring ./internal/engine/scenario ./internal/engine/session \
-	./internal/engine/transport ./internal/engine/uring ./internal/fairness ./internal/fleet/bus \
-	./internal/fleet/hub ./internal/fleet/watch ./internal/observe/probe ./internal/observe/profile \
-	./internal/redact ./internal/remote ./internal/server ./internal/setting ./internal/target ./internal/view/drawing
-FIRST = ./e2e ./internal/view/page ./internal/store
+RACED = ./internal/cli ./internal/lab/run ./internal/engine/load ./internal/fleet ./internal/view/serve . \
+	./internal/fairness ./internal/target ./internal/engine/ring ./internal/fleet/hub ./internal/engine/luavm ./bench \
+	./bench/hurl ./bench/wrk ./dynotest ./e2e/attack/agent ./internal/dynohome ./internal/engine/auth \
+	./internal/engine/data ./internal/engine/h3 ./internal/engine/jsonpath ./internal/engine/loadplan \
+	./internal/engine/loadresult ./internal/engine/luascript ./internal/engine/machine ./internal/engine/metric \
+	./internal/engine/onestep ./internal/engine/proto/tls ./internal/engine/reqlog ./internal/engine/scenario \
+	./internal/engine/session ./internal/engine/transport ./internal/engine/uring ./internal/fleet/bus \
+	./internal/fleet/watch ./internal/observe/probe ./internal/observe/profile ./internal/redact ./internal/remote \
+	./internal/server ./internal/setting ./internal/view/drawing ./internal/view/live
+FIRST = ./e2e ./internal/view/page ./e2e/attack ./internal/store
 
 # The dyno that tests start as a user would is linked once, for all packages, where every user may
 # start it. Its path is a new one each time, so that no test is skipped that has passed with another.
