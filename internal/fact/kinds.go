@@ -16,7 +16,7 @@ var kinds = byKind(
 	Steal{}, ApplicationStderr{}, StoodStill{}, CPUQuota{},
 	ProxyUnused{}, ErrorsSince{}, AnswerUnfinished{}, RedirectsOnly{}, RedirectsAway{},
 	DelayedAck{}, NotInTime{}, IterationsCut{}, NoServer{}, ErrorsUnjudged{},
-	Retries{},
+	Retries{}, NotRetried{},
 	RatesApart{}, StepsFailedAfter{},
 	OthersOfName{}, NoListener{},
 	AgentLost{}, AgentPartial{}, AgentDiffers{}, AgentClockOff{}, AgentDrift{},
@@ -181,6 +181,17 @@ type Retry struct {
 
 // Kind is the kind's name.
 func (Retries) Kind() Kind { return "retries" }
+
+// NotRetried says that requests failed because their connections were lost, and were not sent again
+// because the server may have carried them out.
+type NotRetried struct {
+	Count   int64   `json:"count"`
+	Percent float64 `json:"percent"` // of the requests that were sent
+	Of      []Retry `json:"of"`
+}
+
+// Kind is the kind's name.
+func (NotRetried) Kind() Kind { return "not-retried" }
 
 // RatesApart says that results are compared whose rates count other answers: those of an older dyno
 // count answers that came after the window, and none to requests due in the warm-up.

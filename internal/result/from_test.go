@@ -67,7 +67,7 @@ func closedRun() *loadresult.Result {
 			TLSTotals: loadresult.TLSTotals{TLSFull: 2, TLSResumed: 1,
 				FullTLS: metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse)},
 			OutageTotals: loadresult.OutageTotals{Outage: 5e8},
-			Retried:      1, Warmup: 500, WarmupLost: 3, Unfinished: 1,
+			RetryTotals:  loadresult.RetryTotals{Retried: 1}, Warmup: 500, WarmupLost: 3, Unfinished: 1,
 			FirstByte: histogram(metric.Coarse, time.Millisecond),
 			Failures: []loadresult.Failure{
 				{Phase: loadresult.Expect, Kind: "status", Address: "1.2.3.4:443", Detail: "404", Count: 1},

@@ -116,6 +116,8 @@ type Traffic struct {
 	Goodput     *streamed.Goodput `json:"goodput,omitempty"`
 
 	Retries loadresult.Retries `json:"retries,omitempty"` // Requests.Retried, by method and reason
+	// NotRetried are of Errors: likewise, with methods that the plan has not sent again.
+	NotRetried loadresult.Retries `json:"not_retried,omitempty"`
 
 	// Samples are of Errors, with requests and responses: see loadresult.Sample. They are not stored.
 	Samples []loadresult.Sample `json:"-"`

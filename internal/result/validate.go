@@ -127,7 +127,7 @@ func checkCounts(r *Result) (all []error) {
 		all = append(all, fmt.Errorf("status has %d answers, and %d requests completed or failed",
 			answers, ended))
 	}
-	for _, k := range r.Retries {
+	for _, k := range slices.Concat(r.Retries, r.NotRetried) {
 		below("retries", k.Count, k.Least, k.Most-k.Least)
 	}
 	for i, e := range r.Errors {

@@ -49,6 +49,9 @@ func cautions(r *Result) (all []fact.Fact) {
 	if r.AreRetriesTold() {
 		all = append(all, fact.Fact{Severity: fact.Warning, Args: r.SentAgain()})
 	}
+	if f := r.findNotRetried(); f != nil {
+		all = append(all, *f)
+	}
 	if q := r.Requests; q.FailedAfter > 0 {
 		all = append(all, fact.Fact{Severity: fact.Warning,
 			Args: fact.StepsFailedAfter{Steps: q.StepsAfter, Failed: q.FailedAfter}})
@@ -59,13 +62,34 @@ func cautions(r *Result) (all []fact.Fact) {
 // SentAgain is how many requests were sent again, and why.
 func (r *Result) SentAgain() fact.Retries {
 	n := r.Requests.Retried
-	found := fact.Retries{Count: n, Percent: 100 * float64(n) / float64(max(r.Requests.Sent, 1))}
-	for _, k := range r.Retries {
-		found.Of = append(found.Of, fact.Retry{Method: k.Method, Why: k.Why, Count: k.Count,
-			Least: k.Least, Most: k.Most,
-			Twice: k.Why == loadresult.RetryClosed && !loadplan.IsIdempotent(k.Method)})
+	return fact.Retries{Count: n, Percent: r.percentSent(n), Of: retriesOf(r.Retries)}
+}
+
+// percentSent is how many percent of the requests sent so many are.
+func (r *Result) percentSent(n int64) float64 {
+	return 100 * float64(n) / float64(max(r.Requests.Sent, 1))
+}
+
+func retriesOf(all loadresult.Retries) (of []fact.Retry) {
+	for _, k := range all {
+		of = append(of, fact.Retry{Method: k.Method, Why: k.Why, Count: k.Count, Least: k.Least,
+			Most: k.Most, Twice: k.Why == loadresult.RetryClosed && !loadplan.IsIdempotent(k.Method)})
 	}
-	return found
+	return of
+}
+
+// findNotRetried finds that requests failed that would have been sent again, were their methods
+// idempotent.
+func (r *Result) findNotRetried() *fact.Fact {
+	found := fact.NotRetried{Of: retriesOf(r.NotRetried)}
+	for _, k := range r.NotRetried {
+		found.Count += k.Count
+	}
+	found.Percent = r.percentSent(found.Count)
+	if found.Percent <= retriedLeast || r.Plan.Resend != loadplan.ResendIdempotent {
+		return nil
+	}
+	return told(found, fact.Remedy{Setting: "retry-unsafe", Value: fact.Some})
 }
 
 // AreRetriesTold reports whether a warning says what SentAgain has.

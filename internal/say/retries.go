@@ -28,6 +28,16 @@ func retries(a fact.Retries) string {
 		digits.Plural(a.Count, "request"), a.Percent, digits.Were(a.Count), strings.Join(parts, "; "))
 }
 
+// notRetried says why requests failed that were not sent again.
+func notRetried(a fact.NotRetried) string {
+	parts := make([]string, len(a.Of))
+	for i, r := range a.Of {
+		parts[i] = fmt.Sprintf("%s %s, because %s", count(r.Count), r.Method, retryReason(r))
+	}
+	return fmt.Sprintf("%s (%.1f %%) failed, which the server may have carried out: %s",
+		digits.Plural(a.Count, "request"), a.Percent, strings.Join(parts, "; "))
+}
+
 // oftenClosed is from how many closed connections on one number of answers is a rule of the server.
 const oftenClosed = 3
 

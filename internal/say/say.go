@@ -75,6 +75,8 @@ func sentence(f fact.Fact) string {
 	case fact.ApplicationStderr:
 		return fmt.Sprintf("the application wrote %s to stderr, first: %s",
 			digits.Plural(a.Bytes, "byte"), a.First)
+	case fact.NotRetried:
+		return notRetried(a)
 	case fact.Retries:
 		return retries(a)
 	case fact.OthersOfName:

@@ -34,6 +34,9 @@ var deeds = map[fact.Remedy]deed{
 		key: "give the level no requests, so that its window is design.measure"},
 	{Setting: "proxy", Value: fact.Some}: {says: "to use it, give {proxy} its URL",
 		key: "to use it, give the level its URL (proxy: ...)"},
+	{Setting: "retry-unsafe", Value: fact.Some}: {
+		says: "if twice is as good as once, have them sent again with {retry-unsafe}",
+		key:  "if twice is as good as once, have them sent again (the level's retry_unsafe)"},
 	{Setting: "threads", Value: fact.Higher}: {says: "add threads ({threads})",
 		key: "add threads (the level's threads)"},
 	{Setting: "warmup", Value: fact.Higher}: {says: "give a longer {warmup}",

@@ -311,12 +311,16 @@ func (w *worker) loseConn(i uint32, c *conn, phase loadresult.Phase, err error) 
 			continue
 		}
 		first, begun := x == oldest, x.status != 0
-		unanswered := (untouched || !first) && !begun
+		timedOut := first && phase == loadresult.Timeout
+		lost := (untouched || !first) && !begun && !timedOut && phase != loadresult.Protocol
 		why, again := w.resends(x, c, err == failure.ErrAnnounced)
+		if lost && !again && why != "" && x.Counted {
+			w.totals.NotRetried.Count(w.retryOf(c, x, why))
+		}
 		switch {
-		case first && phase == loadresult.Timeout:
+		case timedOut:
 			w.failRequest(c, uint32(tag), loadresult.Timeout, err)
-		case unanswered && again && phase != loadresult.Protocol:
+		case lost && again:
 			w.queueRetry(c, x, x.Past|flow.WasLost, why)
 		case first || untouched || begun && phase != loadresult.Timeout:
 			w.failRequest(c, uint32(tag), phase, err)

@@ -288,10 +288,14 @@ func (w *worker) queueRetry(c *conn, x *exchange, past uint16, why string) {
 	w.queue(a)
 	if a.Counted {
 		w.totals.Retried++
-		answered := int64(c.used)
-		w.totals.Retries.Count(loadresult.Retry{Method: w.users.methodOf(a.Request, w.plan), Why: why,
-			Count: 1, Least: answered, Most: answered})
+		w.totals.Retries.Count(w.retryOf(c, x, why))
 	}
+}
+
+// retryOf is a request of a connection, as it is counted if it was lost.
+func (w *worker) retryOf(c *conn, x *exchange, why string) loadresult.Retry {
+	return loadresult.Retry{Method: w.users.methodOf(x.Request, w.plan), Why: why, Count: 1,
+		Least: int64(c.used), Most: int64(c.used)}
 }
 
 // resends reports whether a request that was lost with its connection is sent again, and why. It is

@@ -38,10 +38,12 @@ func TestResendOfMethods(t *testing.T) {
 			}})
 			var want loadresult.Retries
 			failed := int64(5)
+			not := loadresult.Retries{{Method: method, Why: loadresult.RetryClosed, Count: 5, Least: 1, Most: 1}}
 			if slices.Contains(again, method) {
+				not = nil
 				want, failed = loadresult.Retries{{Method: method, Why: loadresult.RetryClosed, Count: 9, Least: 1, Most: 1}}, 0
 			}
-			if !reflect.DeepEqual(r.Retries, want) || r.Total.Failed != failed ||
+			if !reflect.DeepEqual(r.Retries, want) || !reflect.DeepEqual(r.NotRetried, not) || r.Total.Failed != failed ||
 				arrived != 10+int(r.Retried) {
 				t.Errorf("%q, %s: %+v, %d failed, %d arrived", resend, method, r.Retries, r.Total.Failed, arrived)
 			}

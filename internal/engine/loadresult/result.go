@@ -311,8 +311,7 @@ type Totals struct {
 	OutageTotals
 	StandstillTotals
 
-	Retried int64 // requests retried
-	Retries Retries
+	RetryTotals
 	RedirectTotals
 	Warmup         int64 // requests due before the window and sent, each once
 	WarmupLost     int64 // of those: failed, or without an answer at the end

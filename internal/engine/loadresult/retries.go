@@ -29,6 +29,14 @@ const (
 // A Retries is how many requests were sent again, by method and reason.
 type Retries []Retry
 
+// RetryTotals are what became of requests whose connections were lost before an answer.
+type RetryTotals struct {
+	Retried int64 // requests that were sent again
+	Retries Retries
+	// NotRetried are those that failed: the plan has requests of their methods not sent again.
+	NotRetried Retries
+}
+
 // Count counts requests.
 func (r *Retries) Count(more Retry) {
 	for {

@@ -36,6 +36,7 @@ func (t *Totals) AddTotals(from *Totals) {
 	}
 	t.Retried += from.Retried
 	t.Retries.AddRetries(from.Retries)
+	t.NotRetried.AddRetries(from.NotRetried)
 	t.AddRedirects(from.RedirectTotals)
 	t.Warmup += from.Warmup
 	t.WarmupLost += from.WarmupLost
