@@ -193,6 +193,7 @@ bench/known/spinner: / golang.org/x/sys
 lab/experiment/shipped/dump-request/server: /
 lab/experiment/shipped/nginx-in-front-of-go/server: /
 lab/experiment/shipped/redirects/servers/redirect: /
+lab/experiment/shipped/token-streams/server: /
 e2e: /
 e2e/attack/agent: fleet/bus fleet/wire engine/metric engine/loadplan engine/loadresult / github.com/nats-io
 e2e/attack: /

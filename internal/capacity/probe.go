@@ -36,6 +36,8 @@ type prober struct {
 	made       int
 	last       *result.Result
 	level      float64 // of last
+	// Of streams: how long half of them, and 99 %, took in that probe in which they were fastest.
+	median, long loadplan.Seconds
 }
 
 // backlog sees when more waits to be sent than a server catches up with.
@@ -82,7 +84,7 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, level float64,
 	measure time.Duration) (Probe, error) {
 	plan := p.settings.Axis.planAt(p.plan, level)
 	plan.Duration = loadplan.Seconds(p.measureTime(level, measure))
-	plan.Warmup = max(plan.Warmup, p.streamTime(99))
+	plan.Warmup = max(plan.Warmup, min(p.long, streamTimeMost))
 	if plan.Seed != 0 {
 		plan.Values = loadplan.SeedOfValues(plan.Seed, uint64(p.made)+1)
 		plan.Seed += uint64(p.made) // the same arrivals again would prove nothing
@@ -106,6 +108,7 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, level float64,
 		return Probe{}, err
 	}
 	p.last, p.level = r, level
+	p.noteStreams(r)
 	begun, completed := countedRates(r)
 	probe := Probe{Purpose: purpose, Sent: begun, Completed: completed,
 		Measured: r.Window.MeasuredS, Started: r.Window.Started,
@@ -177,19 +180,22 @@ func (p *prober) measureTime(level float64, measure time.Duration) time.Duration
 			measure = max(measure, needs.Round(time.Millisecond))
 		}
 	}
-	return max(measure, min(streamsInProbe*time.Duration(p.streamTime(50)), longest))
+	return max(measure, min(streamsInProbe*time.Duration(p.median), longest))
 }
 
 // streamsInProbe is how many streams of events follow one another in a probe at least.
 const streamsInProbe = 3
 
-// streamTime is a percentile of how long the streams of the last probe took; 0 if answers are none.
-func (p *prober) streamTime(percent float64) loadplan.Seconds {
-	if !p.plan.Stream.IsSet() || p.last == nil || p.last.Latency == nil {
-		return 0
+// noteStreams notes how long streams took, if answers are streams. Where they queued, that is no
+// length of a stream.
+func (p *prober) noteStreams(r *result.Result) {
+	if !p.plan.Stream.IsSet() || r.Latency == nil {
+		return
 	}
-	us, _ := p.last.Latency.Percentile(percent)
-	return min(loadplan.Seconds(us*1e3), streamTimeMost)
+	median, long := loadplan.Seconds(r.Latency.P50*1e3), loadplan.Seconds(r.Latency.P99*1e3)
+	if p.long == 0 || long < p.long {
+		p.median, p.long = median, long
+	}
 }
 
 // streamTimeMost limits how long a load runs before its window until its first streams have ended.

@@ -43,7 +43,7 @@ func TestChoices(t *testing.T) {
 		}
 	}
 	want := []string{"dump-request", "hello", "load-generators", "nginx-in-front-of-go", "nginx-settings", "nginx-tuning", "redirects",
-		"bad.yml", "mine.yaml", "mine.yaml~2"}
+		"token-streams", "bad.yml", "mine.yaml", "mine.yaml~2"}
 	if !slices.Equal(ids, want) || problems["hello"]+problems["mine.yaml"] > 0 || problems["bad.yml"]*problems["mine.yaml~2"] == 0 {
 		t.Errorf("offered are %q, with problems %v", ids, problems)
 	}
