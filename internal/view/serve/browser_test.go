@@ -236,6 +236,35 @@ func TestLoadInTheBrowser(t *testing.T) {
 	}
 }
 
+// A load of streams is seen with its first events and gaps while it runs.
+func TestStreamsInTheBrowser(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for range 20 {
+			io.WriteString(w, "data: x\n\n")
+			w.(http.Flusher).Flush()
+			time.Sleep(10 * time.Millisecond)
+		}
+	}))
+	defer server.Close()
+	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:0")
+	tab := chromium.OpenTab(t)
+	tab.Navigate(d.said)
+	tab.WaitUntil(`location.search === "" && document.querySelector("#results .begin") !== null`)
+	follow(tab, `nav a[href="/live"]`)
+	tab.WaitUntil(`document.querySelector("[data-state=idle]") !== null`)
+	fill(tab, map[string]string{"url": server.URL, "connections": "5", "duration": "60s", "stream": "sse"})
+	press(tab, "#form button[type=submit]")
+	tab.WaitUntil(`document.querySelector("[data-state=running]") !== null`)
+	for _, figure := range []string{"first-events", "gaps"} {
+		tab.WaitUntil(fmt.Sprintf(`document.querySelector("#%s svg") !== null && document.querySelector("#%s").offsetParent !== null`, figure, figure))
+	}
+	tab.WaitUntil(`Number(document.querySelector('[data-key="now.gap_p99_us"]')?.dataset.value ?? 0) > 1000`)
+	spansAreNamed(t, tab)
+	press(tab, "#stop")
+	tab.WaitUntil(`document.querySelector("[data-state=ended]") !== null`)
+}
+
 // spansAreNamed fails the test unless each figure of a load says of what time it is: of the last
 // second, of now, or of all so far.
 func spansAreNamed(t *testing.T, tab *pagetest.Tab) {

@@ -36,6 +36,11 @@ export interface Second {
   iterations?: number;
   iterations_failed?: number;
   iteration_time?: { p50_us: number; p99_us: number };
+  events?: number;
+  first_event_p50_us?: number;
+  first_event_p99_us?: number;
+  gap_p50_us?: number;
+  gap_p99_us?: number;
   iterations_so_far?: number;
   iterations_failed_so_far?: number;
   checks_so_far?: { name: string; passed: number; failed: number }[];
@@ -75,6 +80,7 @@ export class Charts {
   private readonly figures: HTMLElement[];
   private readonly errors: HTMLElement;
   private readonly iterations: HTMLElement[];
+  private readonly streams: HTMLElement[];
   private readonly cursors = new Cursors();
 
   /** length is how long the load takes, in seconds; 0 where nobody knows. */
@@ -91,14 +97,19 @@ export class Charts {
         curve("completed", line(0), per("iterations")), curve("failed", line(1), per("iterations_failed"))]),
       this.over("iteration-time", "Time of iterations", "time of the iterations of each second", "time", "µs", [
         curve("p50", percentiles.p50, (s) => s.iteration_time?.p50_us ?? null), curve("p99", percentiles.p99, (s) => s.iteration_time?.p99_us ?? null)]),
+      this.over("first-events", "First events", "time from due to the first event, of each second", "time", "µs", [
+        curve("p50", percentiles.p50, (s) => s.first_event_p50_us ?? null), curve("p99", percentiles.p99, (s) => s.first_event_p99_us ?? null)]),
+      this.over("gaps", "Gaps", "time between two arrivals of a stream, of each second", "time", "µs", [
+        curve("p50", percentiles.p50, (s) => s.gap_p50_us ?? null), curve("p99", percentiles.p99, (s) => s.gap_p99_us ?? null)]),
       this.over("errors", "Errors", "errors/s", "errors/s", "", [curve("errors", line(1), per("errors"))]),
       this.over("generator", "Generator", "share of the time in which its busiest thread was busy", "busy", "%", [
         curve("busy", line(0), (s) => s.busy_percent)]),
     ];
     this.iterations = this.figures.slice(2, 4);
-    this.errors = this.figures[4];
+    this.streams = this.figures.slice(4, 6);
+    this.errors = this.figures[6];
     this.errors.hidden = true;
-    for (const f of this.iterations) f.hidden = true;
+    for (const f of [...this.iterations, ...this.streams]) f.hidden = true;
     this.element = h("div", { class: "views" }, ...this.figures);
   }
 
@@ -106,6 +117,8 @@ export class Charts {
     this.errors.hidden = !this.seconds.some((s) => s.errors > 0); // a panel with nothing in it is left out
     const iterated = this.seconds.some((s) => (s.iterations ?? 0) + (s.iterations_failed ?? 0) > 0);
     for (const f of this.iterations) f.hidden = !iterated;
+    const streamed = this.seconds.some((s) => (s.events ?? 0) > 0);
+    for (const f of this.streams) f.hidden = !streamed;
     for (const f of this.figures) f.dispatchEvent(new Event("refresh"));
   }
 
