@@ -374,8 +374,8 @@ func TestOverdue(t *testing.T) {
 	// However often one says a piece of what it measured, it must come to an end of that.
 	p.Duration = 0
 	dawdler := &member{reportState: reportState{finalBegun: true, finalBegunAt: start + int64(time.Hour)}}
-	longest := 15*time.Second + 42*time.Second
-	for after, want := range map[time.Duration]string{0: "", longest: "", longest + 1: "not told in 57 s"} {
+	longest := 15*time.Second + 75*time.Second // the final has 10 s, and 65 s for 2 MiB
+	for after, want := range map[time.Duration]string{0: "", longest: "", longest + 1: "not told in 90 s"} {
 		dawdler.reportedAt = dawdler.finalBegunAt + int64(after)
 		if why := dawdler.whyOverdue(p, start, dawdler.reportedAt); !strings.Contains(why, want) || (why == "") != (want == "") {
 			t.Errorf("after %v of its final: %q, want %q", after, why, want)
