@@ -42,8 +42,8 @@ type TokensUntold struct {
 	Of      int64 `json:"of"`
 }
 
-// TokensLeft says that users left streams whose server had told no number of tokens until then, and
-// that a limit of goodput is of token times.
+// TokensLeft says that users left streams whose server had told no number of tokens until then,
+// where a limit is of token times.
 type TokensLeft struct {
 	Streams int64 `json:"streams"`
 	Of      int64 `json:"of"`

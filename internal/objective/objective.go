@@ -419,7 +419,7 @@ func (o Objective) judge(r *result.Result) (out result.Outcome, lacks fact.Args)
 	got := o.of(r)
 	out = result.Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
 	if !got.ok || nothingDue(r) {
-		return out, nil
+		return out, o.unmeasured(r)
 	}
 	out.Value, out.Met, out.Over = &got.value, o.Meets(got.value), got.over
 	if lacks = r.NotApplied(); lacks != nil && o.kind != times {

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"dyno/internal/fact"
 	"strings"
 
 	"dyno/internal/result"
@@ -45,6 +46,16 @@ const FirstEvent = "first_event"
 func parseStreams(name string) (q quantity, is bool) {
 	s, is := streamQuantities[name]
 	return quantity{name, name, 0, s.kind, plain(s.of)}, is
+}
+
+// unmeasured is why nothing was measured of an objective; nil: nobody knows.
+func (o Objective) unmeasured(r *result.Result) fact.Args {
+	if s := r.Stream; s != nil && (o.whose == "token_time" || o.whose == "tpot") {
+		if left := s.Left(); left > 0 {
+			return fact.TokensLeft{Streams: left, Of: s.Each.Events.Count}
+		}
+	}
+	return nil
 }
 
 // ofStream is a distribution of streams of events; nil where answers are none.

@@ -54,6 +54,24 @@ func TestObjectivesOfStreams(t *testing.T) {
 			t.Errorf("%s is met where answers are no streams: %+v", expr, plain)
 		}
 	}
+	left := metric.NewStreams()
+	for range 7 {
+		left.Events.Record(12)
+	}
+	left.Untold, left.Taken = 2, 5
+	r = &result.Result{}
+	r.Stream, _ = streamed.From("ollama", left, nil, 10*time.Second)
+	r.Requests.Sent = 7
+	const note = "users left 5 of 7 streams before the server told its number of tokens, so their token time is not known, and they keep no limit of it"
+	for expr, want := range map[string]string{"tpot.p99<60ms": note, "token_time.max<1s": note, "gap.max<2s": ""} {
+		o, err := Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Judge(r); got.Met || got.Value != nil || got.Note != want {
+			t.Errorf("%s: %+v, want the note %q", expr, got, want)
+		}
+	}
 	if _, err := Parse("itl.p99<1s"); err == nil {
 		t.Error("itl has two meanings")
 	}

@@ -26,7 +26,7 @@ func streamSentence(f fact.Fact) string {
 			`"stream_options": {"include_usage": true}`, count(a.Streams), digits.Plural(a.Of, "stream"))
 	case fact.TokensLeft:
 		return fmt.Sprintf("users left %s of %s before the server told its number of tokens, so their "+
-			"token time is not known, and they are not good", count(a.Streams),
+			"token time is not known, and they keep no limit of it", count(a.Streams),
 			digits.Plural(a.Of, "stream"))
 	}
 	return ""

@@ -217,6 +217,18 @@ func (s *Stream) Unended() fact.Args {
 	return fact.StreamsUnended{Cut: s.cut(), Stalled: s.Stalled}
 }
 
+// Left is how many streams users left before the server told its number of tokens.
+func (s *Stream) Left() int64 {
+	if s.Each.Events == nil {
+		return 0
+	}
+	told := int64(0)
+	if s.Each.Tokens != nil {
+		told = s.Each.Tokens.Count
+	}
+	return s.Each.Events.Count - told - s.Untold
+}
+
 // Gathered is the share, 0 to 1, of counted events that came together with another.
 func (s *Stream) Gathered() float64 {
 	c := metric.StreamCounts{Counted: s.Counted, Arrivals: s.Arrivals}
