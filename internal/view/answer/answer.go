@@ -186,6 +186,8 @@ type Step struct {
 	Form    string `json:"form,omitempty"`    // a dashboard's page whose form is filled in for it
 
 	Rate float64 `json:"-"` // requests/s to load with, which the generator reaches; 0: any, or none
+
+	Remedy string `json:"-"` // of a caution, which Says says with more; "": none, or Says is one
 }
 
 // Row is what the finding's row is called: the variant, and its baseline where rows differ in it.
@@ -269,10 +271,15 @@ func (a *Answer) Judge(fine string) {
 	a.Box, a.BoxText = a.Cautions[0].Severity, a.Cautions[0].Says
 }
 
+// Does reports whether the step is a remedy, or says it with more.
+func (s Step) Does(remedy string) bool {
+	return remedy == s.Says || remedy == s.Short || remedy == s.Remedy
+}
+
 // SayOnce takes from the cautions the remedies that the next step says.
 func (a *Answer) SayOnce() {
 	for i := range a.Cautions {
-		if strings.Contains(a.Next.Says, a.Cautions[i].Remedy) {
+		if a.Next.Does(a.Cautions[i].Remedy) {
 			a.Cautions[i].Remedy = ""
 		}
 	}

@@ -54,7 +54,7 @@ func sayOnce(a *answer.Answer) {
 		return c.Kind == answer.Unloaded
 	})
 	for k, f := range a.NotLoaded {
-		if i >= 0 && f.Remedy != "" && strings.Contains(a.Next.Says, f.Remedy) {
+		if i >= 0 && f.Remedy != "" && a.Next.Does(f.Remedy) {
 			f.Remedy = ""
 			a.Cautions[i].Reasons[k] = unloadedReason(f)
 		}

@@ -80,19 +80,22 @@ func refusedStep(r *lab.Record, f answer.Finding, run commands) answer.Step {
 			names = append(names, format.PlainLine(other.Variant))
 		}
 	}
-	says := "for " + fewNames(names) + ", " + f.Remedy
+	step := func(command string) answer.Step {
+		return answer.Step{Says: "for " + fewNames(names) + ", " + f.Remedy, Command: command,
+			Remedy: f.Remedy}
+	}
 	missing := slices.ContainsFunc(r.Arms, func(a lab.Arm) bool {
 		return a.Name == f.Variant && len(a.Missing) > 0
 	})
 	_, err := experiment.OpenShipped(r.File)
 	switch {
 	case missing && judge.LeavesNothing(r):
-		return step(says, run.resume)
+		return step(run.resume)
 	case !missing && err == nil && r.Dir != "":
 		file := filepath.Join(folderOf(r), lab.FilesFolder, "experiment.yaml")
-		return step(says, "dyno lab run "+format.ShellQuote(file))
+		return step("dyno lab run " + format.ShellQuote(file))
 	}
-	return step(says, run.again)
+	return step(run.again)
 }
 
 // plannedStep runs the trials that are lacking. A budget of time that was used up would end them at
@@ -182,7 +185,7 @@ func undecidedStep(r *lab.Record, a answer.Answer, run commands, most int) answe
 			format.Plural(int64(n), "round"), of), fmt.Sprintf("%s --rounds +%d", run.resume, n))
 	case a.Has(answer.AtLimit):
 		s := step("more rounds will not help: "+boundRemedy(r), run.again)
-		s.Rate = rateBelowLimit(r)
+		s.Rate, s.Remedy = rateBelowLimit(r), boundRemedy(r)
 		return s
 	case a.Has(answer.AboveNoise) && !decided:
 		return step("the machine's noise hides the effect: run it on a quieter machine, or with a "+

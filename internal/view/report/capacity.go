@@ -182,13 +182,15 @@ type notes struct {
 	texts []string // of all probes that have it: amounts are ranges
 }
 
-// probeNotes are the notes of probes. Those of an older dyno are texts, of which only the same are
-// one.
+// probeNotes are the notes of probes.
 func probeNotes(all []capacity.Probe) notes {
 	n := notes{of: make([][]int, len(all))}
 	var facts []fact.Fact
 	var probes []int // of each fact
 	for i, p := range all {
+		if len(p.Facts) == 0 && p.Why != "" { // of an older dyno: only the same texts are one
+			p.Facts = []fact.Fact{{Args: fact.Told{Text: p.Why}}}
+		}
 		for _, f := range p.Facts {
 			facts, probes = append(facts, f), append(probes, i)
 		}
@@ -198,17 +200,6 @@ func probeNotes(all []capacity.Probe) notes {
 		for _, at := range said.Of {
 			n.of[probes[at]] = append(n.of[probes[at]], len(n.texts))
 		}
-	}
-	for i, p := range all {
-		if p.Why == "" || len(p.Facts) > 0 {
-			continue
-		}
-		text := format.PlainLine(p.Why)
-		at := slices.Index(n.texts, text)
-		if at < 0 {
-			at, n.texts = len(n.texts), append(n.texts, text)
-		}
-		n.of[i] = append(n.of[i], at+1)
 	}
 	return n
 }

@@ -62,8 +62,7 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", ask)
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
-		s, _ := again(saveErrors)
-		return seeFailures(p, s), nil
+		return seeFailures(p, again), nil
 	case len(r.Fleet.Lost()) > 0:
 		return again("look why agent " + strings.Join(r.Fleet.Lost(), ", agent ") +
 			" was lost (its log, dyno fleet ls), then repeat it")
@@ -71,7 +70,7 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 		p.Threads = r.Host.CPUs
 		return again("give the generator all CPUs")
 	case r.Generator.Bound() == result.Limit:
-		return step(limitStep(r, v))
+		return limitStep(r, v), nil
 	case p.Replay > 0 && nextReplay(r, a, v) != "":
 		return step(nextReplay(r, a, v), "")
 	case r.Generator.NotJudged():
@@ -86,8 +85,10 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 		p.Connections = int(r.Connections.Served)
 		return again(v("connections", fact.Lower) + ", or " + v("warmup", moreWarmup(r)))
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
-		return again("repeat it: " + cmp.Or(generatorRemedy(a),
-			"when nothing else is at work on this machine"))
+		remedy := generatorRemedy(a)
+		s, p := again("repeat it: " + cmp.Or(remedy, "when nothing else is at work on this machine"))
+		s.Remedy = remedy
+		return s, p
 	}
 	return stepAfterGood(r), nil
 }
@@ -123,14 +124,15 @@ func canHaveThreads(r *result.Result) bool {
 }
 
 // limitStep is the next step after a run whose generator was the limit and has no more threads.
-func limitStep(r *result.Result, v say.Voice) (says, command string) {
+func limitStep(r *result.Result, v say.Voice) answer.Step {
 	facts := limits(r)
 	_, busy, _ := fact.Find[fact.Busy](facts)
 	if len(facts) > 0 && (busy.AtQuota || r.Generator.Threads < r.Host.CPUs) {
-		return say.Advice(facts[0], v) + ", then repeat the run", ""
+		remedy := say.Advice(facts[0], v)
+		return answer.Step{Says: remedy + ", then repeat the run", Remedy: remedy}
 	}
-	return "load from several machines, or compare CPU per request in an experiment",
-		"dyno help fleet up"
+	return answer.Step{Says: "load from several machines, or compare CPU per request in an experiment",
+		Command: "dyno help fleet up"}
 }
 
 // limits are the facts by which the generator was the limit, with what can be done about them.
@@ -146,13 +148,15 @@ func limits(r *result.Result) (all []fact.Fact) {
 
 // seeFailures is the step to the requests that failed: again, with a folder for them, unless the
 // run had one.
-func seeFailures(p loadplan.Plan, again answer.Step) answer.Step {
+func seeFailures(p loadplan.Plan,
+	repeat func(says string) (answer.Step, *loadplan.Plan)) answer.Step {
 	if p.SaveErrors {
 		return answer.Step{Says: "read the failed requests and their answers in the folder of " +
 			"--save-errors"}
 	}
-	again.Command = strings.Replace(again.Command, "dyno run", "dyno run --save-errors errors", 1)
-	return again
+	s, _ := repeat(saveErrors)
+	s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
+	return s
 }
 
 // isServers reports whether the server failed in a way that a reader has to look at first: it
