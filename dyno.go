@@ -154,6 +154,10 @@ type Load struct {
 	// chunked, by HTTP/1.1. 0: bodies have a Content-Length, unless Header has Transfer-Encoding.
 	ChunkSize int
 
+	// ResolveEvery is after how long Run looks the host of URL up again, 100 ms or more: further
+	// connections go to the addresses that it then has. 0: never.
+	ResolveEvery time.Duration
+
 	// HTTP is the version: "1.0", "1.1", "2" or "3". "3" needs https. "2" without https is HTTP/2
 	// from the first byte, as with h2c. "": the server's choice of 2 and 1.1 with https, 2 with
 	// h2c, and 1.1 with http.

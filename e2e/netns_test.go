@@ -155,6 +155,7 @@ func testNames(t *testing.T) {
 	t.Run("two addresses, one server", testTwoAddresses)
 	t.Run("addresses that are lost", testLostAddresses)
 	t.Run("as the C library", testResolver)
+	t.Run("a name that moves", testMovingName)
 }
 
 // bindMount mounts a file of the test's over another, in this namespace, until the test ends.

@@ -364,7 +364,7 @@ func newConnections(r *loadresult.Result) Connections {
 		return Connections{}
 	}
 	c := Connections{Asked: asked(r), Opened: r.Opened, Served: r.Served,
-		Reconnects: r.Reconnects}
+		Reconnects: r.Reconnects, AddressTotals: r.WithErrors()}
 	if r.Plan.Target.TLS {
 		full, resumed := r.TLSFull, r.TLSResumed
 		c.TLSFull, c.TLSResumed = &full, &resumed

@@ -281,10 +281,11 @@ type Bytes struct {
 
 // Connections count connections in the whole run, warm-up included.
 type Connections struct {
-	Asked      int    `json:"asked"`
-	Opened     int64  `json:"opened"`     // each time one was established
-	Served     int    `json:"served"`     // of those requested, which completed a request
-	Reconnects int64  `json:"reconnects"` // established again after a close, for any reason
+	Asked      int   `json:"asked"`
+	Opened     int64 `json:"opened"`     // each time one was established
+	Served     int   `json:"served"`     // of those requested, which completed a request
+	Reconnects int64 `json:"reconnects"` // established again after a close, for any reason
+	loadresult.AddressTotals
 	TLSFull    *int64 `json:"tls_full,omitempty"`
 	TLSResumed *int64 `json:"tls_resumed,omitempty"`
 

@@ -29,6 +29,7 @@ var Clashes = []struct{ One, Other, Because string }{
 	{"script", "variables-file", "the script makes its own values"},
 	{"script", "expect-body", "a script checks with dyno.check"},
 	{"script", "expect-header", "a script checks with dyno.check"},
+	{"resolve-every", "fleet", "an agent connects to the addresses alone that its owner allows"},
 	{"follow-to", "fleet", "an agent loads the server alone, whose address its owner allows"},
 	{"script", "follow", "the script sees each redirect, and makes the next request"},
 	{"script", "probe", "a probe sends one request again and again"},

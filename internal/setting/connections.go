@@ -95,6 +95,16 @@ var connections = []Setting{
 			return "through the proxy " + p.DialedName()
 		},
 		Stored: "proxy that connections lead to, its password redacted; absent: none"},
+	{Name: "resolve-every", Value: "D", Group: connectionGroup, On: All,
+		Does: "look the host up again each D: next connections go to the addresses\n" +
+			"that its name then has",
+		Access: span(func(p *loadplan.Plan) *loadplan.Seconds { return &p.ResolveEvery }).showing(
+			func(p *loadplan.Plan, _ bool) bool { return p.ResolveEvery > 0 }),
+		Field: "ResolveEvery", Library: "ResolveEvery", Key: "level.resolve_every",
+		Schema: KeyWords{`"$ref": "#/$defs/duration"`, "after how long the url's host is looked up " +
+			"again; default: never"},
+		Form:   &Form{Hint: Hint{Unit: "s", Default: "never"}},
+		Stored: "after how long the host is looked up again; absent: never"},
 	{Name: "source", Value: "IP,IP|CIDR", Group: connectionGroup, On: Run | Find,
 		Does: "connect from these addresses of this machine, in turn",
 		Access: at(func(p *loadplan.Plan) *[]loadplan.Source { return &p.Source }, parseSources,

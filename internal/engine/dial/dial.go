@@ -7,7 +7,10 @@
 // An address that fails for one connection fails for all: their share goes to the other addresses.
 // Nothing here is done for a request, and nothing waits: the caller's timers bring the time.
 //
+// The addresses can change, as those of a name do: see follow.go.
+//
 //	dial.go      the choice, and the calls of one connection
+//	follow.go    other addresses, and what went to each
 //	lost.go      addresses that are lost, of one worker and of all
 package dial
 
@@ -47,6 +50,9 @@ type Addresses struct {
 	races  map[uint32]*race
 	checks []check // calls that show whether a lost destination answers again
 	wait   int64   // for how long a check waits
+
+	Name     *Following   // finds other addresses; nil: they stay
+	followed *[]ring.Addr // the last that it found
 }
 
 // A race is a connection's calls, when there was more than one.
@@ -62,7 +68,10 @@ type destination struct {
 	at   []int // its addresses of the ring
 	up   int64 // when a connection to it was last opened; -1: none was
 	took int64 // for how long that one was dialed
+	gone bool  // the name no longer has it
 	loss
+
+	opened, answers int64 // connections to it, and what they were answered
 }
 
 // New returns the addresses that g can connect to, for that many connections. The first one is
@@ -71,20 +80,8 @@ type destination struct {
 func New(g ring.Ring, all []ring.Addr, connections, first int, wait int64) Addresses {
 	a := Addresses{ring: g, turn: first, lives: make([]uint32, connections),
 		races: map[uint32]*race{}, wait: wait}
-	known := map[string]int{}
 	for _, addr := range all {
-		name := addr.String()
-		to, is := known[name]
-		if !is {
-			to = len(a.dests)
-			known[name] = to
-			a.dests = append(a.dests, destination{name: name, up: -1,
-				ip6: addr.TCP.Addr().Unmap().Is6()})
-		}
-		d := &a.dests[to]
-		d.at = append(d.at, len(a.to))
-		a.to = append(a.to, to)
-		a.from = append(a.from, addr.From.IsValid())
+		a.add(addr)
 	}
 	return a
 }
@@ -109,7 +106,8 @@ func (a *Addresses) next() int {
 	all := a.allLost()
 	for {
 		addr := a.turn % len(a.to)
-		if a.turn++; all || !a.dests[a.to[addr]].lost {
+		a.turn++
+		if d := &a.dests[a.to[addr]]; !d.gone && (all || !d.lost) {
 			return addr
 		}
 	}
@@ -132,7 +130,7 @@ func (a *Addresses) other(r *race, last int32) (addr int, ok bool) {
 	for k := 1; k < len(a.dests) && rank < 2; k++ {
 		n := (from + k) % len(a.dests)
 		d := &a.dests[n]
-		if d.lost && !all || r != nil && slices.Contains(r.tried, n) {
+		if d.gone || d.lost && !all || r != nil && slices.Contains(r.tried, n) {
 			continue
 		}
 		its := 0
@@ -272,6 +270,7 @@ func (a *Addresses) Hear(conn uint32, own Call, life uint32, err error, now int6
 // on as a check.
 func (a *Addresses) Connected(conn uint32, own Call, now int64) {
 	a.found(own, now)
+	a.dests[a.to[own.Addr]].opened++
 	r := a.races[conn]
 	if r == nil {
 		return

@@ -34,7 +34,7 @@ type check struct {
 
 func (a *Addresses) allLost() bool {
 	for i := range a.dests {
-		if !a.dests[i].lost {
+		if d := &a.dests[i]; !d.lost && !d.gone {
 			return false
 		}
 	}
@@ -103,7 +103,7 @@ func (a *Addresses) checkLost(conn uint32, now int64) {
 		return
 	}
 	for i := range a.dests {
-		if d := &a.dests[i]; d.lost && d.again <= now && !a.isChecked(i) {
+		if d := &a.dests[i]; d.lost && !d.gone && d.again <= now && !a.isChecked(i) {
 			c, err := a.call(conn, d.at[a.turn%len(d.at)], now)
 			a.checks = append(a.checks, check{c, conn})
 			if err != nil {
@@ -155,8 +155,9 @@ func Lost(workers []*Addresses, up int, from int64) (all []loadresult.LostAddres
 	if len(workers) == 0 {
 		return nil
 	}
-	for i := range workers[0].dests {
-		if s := lostByAny(workers, i, from); s.Times > 0 {
+	names := namesOf(workers)
+	for _, name := range names {
+		if s := lostByAny(workers, name, from); s.Times > 0 {
 			all = append(all, s)
 		}
 	}
@@ -167,7 +168,7 @@ func Lost(workers []*Addresses, up int, from int64) (all []loadresult.LostAddres
 		}
 	}
 	for i := range all {
-		all[i].Addresses, all[i].Others = len(workers[0].dests), len(workers[0].dests)-lost
+		all[i].Addresses, all[i].Others = len(names), len(names)-lost
 		if all[i].IsBack {
 			all[i].Others--
 		}
@@ -179,10 +180,14 @@ func Lost(workers []*Addresses, up int, from int64) (all []loadresult.LostAddres
 }
 
 // lostByAny is what all workers know of a destination.
-func lostByAny(workers []*Addresses, dest int, from int64) (s loadresult.LostAddress) {
+func lostByAny(workers []*Addresses, name string, from int64) (s loadresult.LostAddress) {
 	var back, first, since, last int64
 	up, lost := int64(-1), false
 	for _, w := range workers {
+		dest := w.named(name)
+		if dest < 0 {
+			continue
+		}
 		d := &w.dests[dest]
 		up, back = max(up, d.up), max(back, d.back)
 		if d.times == 0 {
@@ -199,7 +204,7 @@ func lostByAny(workers []*Addresses, dest int, from int64) (s loadresult.LostAdd
 			lost, last = true, max(last, d.since)
 		}
 	}
-	s.Address = workers[0].dests[dest].name
+	s.Address = name
 	if lost && up > last {
 		lost, back = false, up
 		s.For += time.Duration(up - since)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -119,6 +120,9 @@ func (r *Ring) Now() int64 { return ring.Clock() }
 
 // IdleTime is for how long the worker had nothing to do. The library's goroutines may have had.
 func (r *Ring) IdleTime() int64 { return r.idle }
+
+// Extend adds an address that can be connected to.
+func (r *Ring) Extend(a ring.Addr) { r.addrs = append(slices.Clip(r.addrs), a) }
 
 // Connect never fails at once. Connected is the end of the handshake.
 func (r *Ring) Connect(addr int, user uint64) (int, error) {

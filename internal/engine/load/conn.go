@@ -267,6 +267,7 @@ func (w *worker) markDown(c *conn) {
 	}
 	w.noteClosed(c)
 	if c.state == ready {
+		w.dialing.addresses.Carried(c.Call, c.used, true)
 		if w.IsClosed() {
 			c.markSlotsWaiting()
 		}

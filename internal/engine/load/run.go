@@ -151,6 +151,7 @@ type run struct {
 	cpusSkipped   int  // of cpus: those for the threads of a co-located load
 	promptStart   bool // instants count: of sends, or of the beginning with other loads
 	gate          *rendezvous.Gate
+	name          dial.Following // of the target
 	reports       chan workerReport
 	emptyCounters chan *metric.Counters
 	viewer        *loadresult.Viewer // nil: nobody sees the intervals
@@ -233,6 +234,7 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	if r.shares != nil {
 		defer r.followShares()()
 	}
+	defer transport.Follow(ctx, &r.name, &r.plan)()
 	for i := range r.threads {
 		go r.runWorker(i)
 	}
@@ -313,7 +315,7 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 	}
 	w, err := newWorker(&r.plan, g.Ring, r.addrs, r.protocols, r.gate, i, r.threads)
 	if err == nil {
-		err = w.addOutposts(r.origins)
+		w.dialing.addresses.Name, err = &r.name, w.addOutposts(r.origins)
 	}
 	if err != nil {
 		g.Free()

@@ -136,6 +136,7 @@ func (w *worker) doTimedWork(lastTurn int64) {
 	} else if s := w.gate.Share.Load(); s != w.Share {
 		w.changeShare(s)
 	}
+	w.addrs = w.dialing.addresses.Renew(w.addrs)
 	w.runTimers()
 	w.runOutpostTimers()
 	if w.users != nil {
@@ -327,6 +328,7 @@ func (w *worker) finishRun() {
 		w.meter.EndWindow(w.now, w.idleTime(), w.ring)
 	}
 	w.endConns()
+	w.dialing.addresses.CountInto(&w.totals.AddressTotals, w.plan.ResolveEvery > 0)
 	if w.users != nil {
 		w.finishScenario() // a step that is lent may lead to another origin
 	}
@@ -364,6 +366,7 @@ func (w *worker) endConns() {
 			c.codec.Decode(nil, true) // the codec frees its buffers
 			w.releaseCodec(c)
 		}
+		w.dialing.addresses.Carried(c.Call, c.used, c.state == ready)
 		if c.served && w.at == nil {
 			w.totals.Served++
 		}

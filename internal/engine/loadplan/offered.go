@@ -99,6 +99,7 @@ func (p *Plan) checkProtocol(flaw finder) {
 	p.checkHTTP3(flaw)
 	p.checkCoding(flaw)
 	p.checkProxy(flaw)
+	p.checkResolve(flaw)
 	versions := proxyproto.Versions
 	flaw(p.ProxyProtocol != "" && !slices.Contains(versions, p.ProxyProtocol), "ProxyProtocol",
 		"%q is not %s", p.ProxyProtocol, strings.Join(versions, " or "))

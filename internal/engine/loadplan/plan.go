@@ -99,6 +99,8 @@ type Plan struct {
 	// Proxy is the URL of a proxy that connections lead to in place of the server:
 	// http://[USER:PASSWORD@]HOST:PORT; "": there is none.
 	Proxy string `json:"proxy,omitempty"`
+	// ResolveEvery is after how long the host of Dialed is looked up again; 0: never.
+	ResolveEvery Seconds `json:"resolve_every_s,omitempty"`
 	// AcceptEncoding is that of requests without one of their own; "": they have none.
 	AcceptEncoding string `json:"accept_encoding,omitempty"`
 	// ChunkSize is how many bytes a chunk has of all bodies with HTTP/1.1; 0: only requests whose

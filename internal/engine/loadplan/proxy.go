@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A proxyURL is what a plan's Proxy says.
@@ -61,6 +62,27 @@ func (p *Plan) checkProxy(flaw finder) {
 			"or give {HTTP} 2"
 	flaw(p.ProxyProtocol != "", "ProxyProtocol", "says who has connected to the server, and with "+
 		"{Proxy} the proxy has").Mend = "leave one of them out"
+}
+
+// shortestResolve is how often a name can be looked up at most: name servers are somebody's.
+const shortestResolve = 100 * time.Millisecond
+
+// checkResolve checks the lookups beside the load.
+func (p *Plan) checkResolve(flaw finder) {
+	if p.ResolveEvery == 0 {
+		return
+	}
+	d := time.Duration(p.ResolveEvery)
+	flaw(d < shortestResolve || d > MaxTime, "ResolveEvery", "%v is not within %v to %v", d,
+		shortestResolve, MaxTime)
+	host, _ := p.Dialed()
+	_, err := netip.ParseAddr(host)
+	flaw(err == nil, "ResolveEvery", "%s is an address, and no name to look up", host)
+	flaw(p.Target.Unix != "", "ResolveEvery", "%s is a socket, and no name to look up", p.Target.URL)
+	flaw(len(p.Addresses) > 0, "ResolveEvery", "connections may lead to no other addresses than "+
+		"those that somebody has approved")
+	flaw(len(p.FollowTo) > 0, "ResolveEvery", "the addresses of other origins stay as they are; "+
+		"leave out {FollowTo}")
 }
 
 // Dialed is the host and port that connections lead to: the proxy's, or else the target's.

@@ -70,6 +70,9 @@ func (r *Result) names() []string {
 	for _, a := range r.Lost {
 		all = append(all, a.Address+a.Why)
 	}
+	for _, a := range r.Addresses {
+		all = append(all, a.Address)
+	}
 	for _, k := range slices.Concat(r.Retries, r.NotRetried) {
 		all = append(all, k.Method+k.Why)
 	}
@@ -85,7 +88,8 @@ func (r *Result) checkLists(probe bool) error {
 	coarse := []*metric.Histogram{r.FirstByte, r.Connect, r.FullTLS, r.ResumedTLS, r.Law.Off}
 	fine := []*metric.Histogram{r.Lag}
 	long := max(len(r.Notices), len(r.Samples), len(r.Lost), len(r.Protocols), len(r.Retries),
-		len(r.NotRetried)) > listMost || len(r.Unanswered) > WaitsMost || len(r.Terms) > termsMost ||
+		len(r.NotRetried), len(r.Addresses)) > listMost || len(r.Unanswered) > WaitsMost ||
+		len(r.Terms) > termsMost ||
 		len(r.Routes) > RoutesMax
 	for _, x := range r.Routes {
 		coarse = append(coarse, x.Latency, x.First, x.Gap)

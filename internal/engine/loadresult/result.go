@@ -350,8 +350,52 @@ type WaitingTotals struct {
 	Waited  [63]int64
 }
 
+// AddressTotals are what went to each address of the target.
+type AddressTotals struct {
+	// Addresses are those of a name that has several, or is looked up again (Plan.ResolveEvery).
+	Addresses []AddressCount `json:"addresses,omitempty"`
+	Lookups   int64          `json:"lookups,omitempty"`        // besides the first
+	Unlooked  int64          `json:"lookups_failed,omitempty"` // of those: what was known stays
+}
+
+// An AddressCount is what went to an address, warm-up and drain included.
+type AddressCount struct {
+	Address     string `json:"address"`
+	Connections int64  `json:"connections"` // opened
+	Answers     int64  `json:"answers"`
+	Errors      int64  `json:"errors"` // of connections and requests, as errors has them
+}
+
+// CountAddress adds what went to an address.
+func (t *AddressTotals) CountAddress(n AddressCount) {
+	i := slices.IndexFunc(t.Addresses, func(a AddressCount) bool { return a.Address == n.Address })
+	if i < 0 {
+		t.Addresses = append(t.Addresses, n)
+		return
+	}
+	a := &t.Addresses[i]
+	a.Connections += n.Connections
+	a.Answers += n.Answers
+	a.Errors += n.Errors
+}
+
+// WithErrors is what went to each address, with the failures there.
+func (t *Totals) WithErrors() AddressTotals {
+	all := t.AddressTotals
+	all.Addresses = slices.Clone(all.Addresses)
+	for i := range all.Addresses {
+		for _, f := range t.Failures {
+			if a := &all.Addresses[i]; f.Address == a.Address {
+				a.Errors += f.Count
+			}
+		}
+	}
+	return all
+}
+
 // ConnectionTotals are counts of connections of the whole run.
 type ConnectionTotals struct {
+	AddressTotals
 	Opened, Reconnects int64
 	Served             int               // connections that completed a request
 	Protocols          map[string]int64  // of Opened, what each spoke: HTTP11 and the like

@@ -27,6 +27,11 @@ func (t *Totals) AddTotals(from *Totals) {
 	for name, n := range from.Protocols {
 		t.Protocols[name] += n
 	}
+	for _, a := range from.Addresses {
+		t.CountAddress(a)
+	}
+	t.Lookups += from.Lookups
+	t.Unlooked += from.Unlooked
 	t.Room = max(t.Room, from.Room)
 	t.TLSFull += from.TLSFull
 	t.TLSResumed += from.TLSResumed

@@ -133,6 +133,9 @@ func (r *epoll) freeRing() {
 func (r *epoll) Now() int64      { return Clock() }
 func (r *epoll) IdleTime() int64 { return r.idle }
 
+// Extend adds an address that can be connected to.
+func (r *epoll) Extend(a Addr) { r.addrs = append(r.addrs, targetSockaddr(a)) }
+
 func (r *epoll) Connect(addr int, user uint64) (int, error) {
 	fd, up, err := beginConnect(r.addrs[addr])
 	if err != nil {

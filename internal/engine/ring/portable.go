@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -78,6 +79,9 @@ func openPortable(addrs []Addr, _ int) (Ring, func(), error) {
 
 func (r *portable) Now() int64      { return Clock() }
 func (r *portable) IdleTime() int64 { return r.idle }
+
+// Extend adds an address that can be connected to.
+func (r *portable) Extend(a Addr) { r.addrs = append(slices.Clip(r.addrs), a) }
 
 // Connect never fails at once.
 func (r *portable) Connect(addr int, user uint64) (int, error) {

@@ -69,6 +69,10 @@ type Ring interface {
 	IdleTime() int64
 }
 
+// An Extender is a ring that can be told of more addresses. Their numbers follow those that it was
+// opened with.
+type Extender interface{ Extend(Addr) }
+
 // A Locator is a ring that knows the addresses of this machine from which it connected.
 type Locator interface {
 	// LocalAddr is that of a connected socket; the zero address of one that is not TCP.

@@ -66,6 +66,9 @@ func (p *Peer) Hangup(after int64, err error) {
 // Now is the virtual time. Server and client have the same.
 func (p *Peer) Now() int64 { return p.sim.now }
 
+// Extend has nothing to do: Reach is asked of any number.
+func (s *Sim) Extend(Addr) {}
+
 // Connect always completes, at once or as Accept or Reach says.
 func (s *Sim) Connect(addr int, user uint64) (int, error) {
 	p := &Peer{N: len(s.peers), Addr: addr, sim: s, user: user, open: true}

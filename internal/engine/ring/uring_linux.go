@@ -147,6 +147,9 @@ func (r *uringRing) freeRing() {
 func (r *uringRing) Now() int64      { return Clock() }
 func (r *uringRing) IdleTime() int64 { return r.idle }
 
+// Extend adds an address that can be connected to.
+func (r *uringRing) Extend(a Addr) { r.addrs = append(r.addrs, targetSockaddr(a)) }
+
 func (r *uringRing) Connect(addr int, user uint64) (int, error) {
 	fd, up, err := beginConnect(r.addrs[addr])
 	if err != nil {

@@ -3,9 +3,9 @@
 // A load has rings, for which protocols.go chooses the protocols and makes their codecs, with TLS
 // and HTTP/3. Whoever asks the server outside of a load has a Dialer (dialer.go), which tries the
 // addresses of a name side by side (first.go); roundtrip.go is net/http on its connections.
-// resolve.go looks the target or its proxy up, and spread.go says from which local addresses to
-// connect. What a plan may ask of protocols is in package loadplan, and their codecs are below
-// engine/proto.
+// resolve.go looks the target or its proxy up, follow.go does so again beside a load, and spread.go
+// says from which local addresses to connect. What a plan may ask of protocols is in package
+// loadplan, and their codecs are below engine/proto.
 package transport
 
 import (

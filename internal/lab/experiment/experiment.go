@@ -251,6 +251,8 @@ type Level struct {
 	ProxyProtocol string `json:"proxy_protocol,omitempty"` // version; "": none
 	Proxy         string `json:"proxy,omitempty"`          // its URL; "": none
 
+	ResolveEvery Duration `json:"resolve_every,omitzero"` // of the url's host; 0: never
+
 	AcceptEncoding string `json:"accept_encoding,omitempty"` // of requests without one; "": none
 	ChunkSize      int    `json:"chunk_size,omitempty"`      // bytes; 0: bodies are not chunked
 }

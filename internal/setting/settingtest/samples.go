@@ -71,6 +71,8 @@ var Samples = map[string]Sample{
 	"pipeline":     {Good: "4", Wrong: "0"},
 	"streams":      {Good: "4", Wrong: "0", With: []string{"--http=2"}},
 	"fcgi-param":   {Good: "A=b", Wrong: "x", URL: FastCGI},
+	"resolve-every": {Good: "2s", Wrong: "1ms", URL: "http://localhost:1/", Value: 2 * time.Second,
+		WrongValue: time.Millisecond},
 	"proxy": {Good: "http://127.0.0.1:3128", Wrong: "http://127.0.0.1", Value: "http://127.0.0.1:3128",
 		WrongValue: "socks5://127.0.0.1:1"},
 	"proxy-protocol":  {Good: "v2", Wrong: "2", Value: "v2", WrongValue: "2"},

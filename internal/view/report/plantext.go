@@ -12,6 +12,7 @@ import (
 	"dyno/internal/say"
 	"dyno/internal/setting"
 	"dyno/internal/view/format"
+	"dyno/internal/view/method"
 )
 
 // ModelText is the load model in words.
@@ -338,6 +339,7 @@ func connectionsText(r *result.Result) string {
 		s += fmt.Sprintf("; TLS: %s full, %s resumed", format.Count(*c.TLSFull),
 			format.Count(*c.TLSResumed))
 	}
+	s += method.AddressesText(c)
 	if len(c.Protocols) > 1 || r.Plan.Target.TLS && r.Plan.HTTP == loadplan.Auto {
 		sep := "; "
 		for _, name := range slices.Sorted(maps.Keys(c.Protocols)) {

@@ -1,0 +1,49 @@
+package transport
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"dyno/internal/engine/dial"
+	"dyno/internal/engine/loadplan"
+)
+
+// Follow begins to look the name of p up each ResolveEvery, beside its load, until the function
+// that it returns is called. A plan without that has nothing looked up.
+func Follow(ctx context.Context, f *dial.Following, p *loadplan.Plan) (stop func()) {
+	if p.ResolveEvery == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() {
+		tick := time.NewTicker(time.Duration(p.ResolveEvery))
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				lookUp(ctx, f, p)
+			}
+		}
+	})
+	return func() { cancel(); group.Wait() }
+}
+
+// lookUp looks the name up once.
+func lookUp(ctx context.Context, f *dial.Following, p *loadplan.Plan) {
+	all, _, err := ResolveTarget(ctx, p)
+	if err == nil {
+		all, _, err = SpreadOverSources(p, all)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	if f.Done.Add(1); err != nil || len(all) == 0 {
+		f.Lost.Add(1)
+		return
+	}
+	f.Found.Store(&all)
+}
