@@ -57,7 +57,7 @@ var lossyServers = []bad{
 	lossyServer("reset before the answer", resetAfter(""),
 		"read", "reset", "connection reset by peer"),
 	lossyServer("reset inside a body", resetAfter(hundred+"half"),
-		"read", "reset", "connection reset by peer"),
+		"read", "reset", "connection reset by peer, behind the head of an answer with status 200"),
 	lossyServer("close inside a body", answerOnceWith(hundred+"half"),
 		"read", "truncated", "connection closed after 4 of 100 bytes of body"),
 	lossyServer("close inside a chunk", answerOnceWith(chunked+"8\r\nhalf"),

@@ -207,14 +207,18 @@ func roundRate(perSecond float64) loadplan.Rate {
 // bracket brackets, narrows and confirms.
 func (s *search) bracket(ctx context.Context) {
 	a := s.settings.Axis
-	least := max(s.start/lowest, a.least())
+	bottom := max(s.start/lowest, a.least())
+	if a != Rates {
+		bottom = a.least()
+	}
+	least := a.round(bottom)
 	step := s.settings.Step
 	for level, doubled := s.start, 0; s.low == 0 || s.high == 0; step = min(step*step, largestStep) {
 		if s.try(ctx, level); s.isOver() {
 			return
 		}
 		if s.low == 0 && level > least && s.last.OnlyErrors() {
-			level = a.round(least) // if not even this has a right answer, the load is not why
+			level = least // if not even this has a right answer, the load is not why
 			continue
 		}
 		if s.low == level {
@@ -226,7 +230,7 @@ func (s *search) bracket(ctx context.Context) {
 		case s.high == 0 && (doubled > highest || level > a.most()):
 			s.endAt(Inconclusive, fact.EndNoMore, nil)
 			return
-		case s.low == 0 && (level < s.start/lowest || level < a.least()):
+		case s.low == 0 && level < bottom:
 			s.endUnmet()
 			return
 		}

@@ -491,7 +491,19 @@ func TestEveryAnswerIsWrong(t *testing.T) {
 		!slices.Equal(seconds, []int{3, 3}) || s.Probes[0].Outcome != Failed || s.Probes[1].Rate > 1000.0/30 {
 		t.Errorf("%+v, %v; probes of %v s", s, err, seconds)
 	}
-	seconds = nil
+	// The lowest rate is one that people can read: 156.3, not 156.25. It is tried once.
+	for _, start := range []float64{5000, 50_000} {
+		seconds, p.Rate = nil, loadplan.RatePerSecond(start)
+		s, err = Find(t.Context(), wrongAnswers(0, &seconds), p, objectives(t, "p99<1s"), Settings{}, func(q Probe) {
+			if len(seconds) > 4 {
+				t.Fatalf("from %v/s on it tries %v/s again and again", start, q.Rate)
+			}
+		})
+		if err != nil || s.End != Missed {
+			t.Errorf("from %v/s on: %+v, %v", start, s, err)
+		}
+	}
+	seconds, p.Rate = nil, loadplan.RatePerSecond(1000)
 	s, err = Find(t.Context(), wrongAnswers(400, &seconds), p, objectives(t, "p99<1s"), Settings{}, func(Probe) {})
 	if err != nil || s.End != Found || s.Certified == nil || *s.Certified > 400 || *s.Certified < 300 {
 		t.Errorf("%+v, %v; probes of %v s", s, err, seconds)

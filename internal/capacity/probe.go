@@ -338,13 +338,20 @@ func mayBeChance(o objective.Objective, j Judged, requests int64) bool {
 	return math.Round(bad*float64(requests)) <= float64(requests-low)
 }
 
+// ofErrors reports whether errors are what is judged: they, or what is right, but not the share of
+// requests that were good, most of which are only slow.
+func (j *Judged) ofErrors() bool {
+	o, err := objective.Parse(j.Expr)
+	return j.Unit == "percent" && (err != nil || !o.OfGood())
+}
+
 // worstOutcome is the outcome of all objectives together: the worst.
 func worstOutcome(r *result.Result, all []Judged) (o Outcome, why []fact.Fact) {
 	o = Passed
 	for _, j := range all {
 		switch {
 		case j.Verdict == Failed:
-			if o = Failed; j.Unit == "percent" && len(r.Errors) > 0 {
+			if o = Failed; j.ofErrors() && len(r.Errors) > 0 {
 				why = because(mostErrors(r))
 			}
 		case j.Verdict == Undecided && o == Passed:

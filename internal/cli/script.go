@@ -96,7 +96,14 @@ func (f *runFlags) setScriptUnless(faults []error) []error {
 	}
 	names.Checks = f.plan.Checks
 	for _, o := range f.objectives {
-		if problem := o.Unknown(names); problem != "" {
+		problem := o.Unknown(names)
+		switch {
+		case o.OfStreams() && f.plan.Stream.Format == "":
+			problem = "it is of streams of events; give --stream"
+		case o.OfGoodput() && f.plan.Goodput == "":
+			problem = "it is of the requests that meet limits; give --goodput"
+		}
+		if problem != "" {
 			faults = append(faults, loadplan.Flaw{Setting: "--slo", Problem: o.Expr + ": " + problem})
 		}
 	}

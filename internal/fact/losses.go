@@ -8,6 +8,8 @@ type ErrorAnswers struct {
 	Percent float64  `json:"percent"` // of the answers
 	All     bool     `json:"all,omitempty"`
 	Of      []string `json:"of"` // statuses, and checks that failed
+
+	ProxyRefuses bool `json:"proxy_refuses,omitempty"` // it wants a user that it knows
 }
 
 // Kind is the kind's name.

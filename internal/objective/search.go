@@ -1,10 +1,21 @@
 package objective
 
+import "slices"
+
 // HarderWithLoad reports whether more load makes the objective harder to meet, never easier: it is
 // a ceiling, or a floor of a share of requests that are as they must be.
 func (o Objective) HarderWithLoad() bool {
 	return o.Ceiling() != (o.OfGood() || o.whose == "checks")
 }
+
+// OfStreams reports whether the objective is of streams of events.
+func (o Objective) OfStreams() bool {
+	all := []string{FirstEvent, "ttft", "gap", "token_time", "tpot", "events", "tokens"}
+	return slices.Contains(all, o.whose)
+}
+
+// OfGoodput reports whether the objective is of the requests that meet limits of their own.
+func (o Objective) OfGoodput() bool { return o.OfGood() || o.whose == "goodput" }
 
 // OfGood reports whether the objective is about the share of good requests.
 func (o Objective) OfGood() bool { return o.whose == "good" }

@@ -157,15 +157,18 @@ func (r *Result) findErrorAnswers() *fact.Fact {
 		switch {
 		case e.Phase == string(loadresult.Expect) && !slices.Contains(codes, e.Detail):
 			codes = append(codes, e.Detail)
+		case e.Phase == string(loadresult.Stream) && !slices.Contains(checks, "stream "+e.Kind):
+			checks = append(checks, "stream "+e.Kind)
 		case e.Phase == string(loadresult.Check) && !e.isRefusal() && !slices.Contains(checks, check):
 			checks = append(checks, check)
 		}
 	}
 	slices.Sort(codes)
 	slices.Sort(checks)
+	refused := r.Plan.Proxy != "" && slices.Contains(codes, "407")
 	f := told(fact.ErrorAnswers{Count: n, Percent: 100 * float64(n) / float64(max(r.Answers(), 1)),
-		All: r.OnlyErrors(), Of: slices.Concat(codes, checks)})
-	if with := r.Plan.StatusSetting(); with != "" && len(codes) > 0 {
+		All: r.OnlyErrors(), Of: slices.Concat(codes, checks), ProxyRefuses: refused})
+	if with := r.Plan.StatusSetting(); with != "" && len(codes) > 0 && !refused {
 		f.Remedies = []fact.Remedy{{Setting: with, Value: fact.Some}}
 	}
 	return f

@@ -14,6 +14,9 @@ func lossSentence(f fact.Fact) string {
 	switch a := f.Args.(type) {
 	case fact.ErrorAnswers:
 		of := strings.Join(a.Of, ", ")
+		if a.ProxyRefuses {
+			of += ": the proxy wants another user and password in its URL"
+		}
 		if a.All {
 			return "EVERY answer was an error (" + of + ")"
 		}

@@ -199,6 +199,7 @@ var said = []fact.Fact{
 	{Args: fact.FleetDiffers{}},
 	{Args: fact.ErrorAnswers{Count: 8, Percent: 100, All: true, Of: []string{"500", "503"}}, Remedies: []fact.Remedy{{Setting: "expect", Value: fact.Some}}},
 	{Args: fact.ErrorAnswers{Count: 8, Percent: 100, All: true, Of: []string{"404"}}, Remedies: []fact.Remedy{{Setting: "expect_status", Value: fact.Some}}},
+	{Args: fact.ErrorAnswers{Count: 8, Percent: 100, All: true, Of: []string{"407"}, ProxyRefuses: true}},
 	{Args: fact.ErrorAnswers{Count: 300_000, Percent: 75, Of: []string{"404", "check price: answered 200"}}},
 	{Args: fact.ErrorAnswers{Count: 1, Percent: 20, Of: []string{"404"}}},
 	{Args: fact.RequestsFailed{Percent: 2.04}},

@@ -43,4 +43,4 @@ var Clashes = []struct{ One, Other, Because string }{
 
 // SaidByHurl are settings that a Hurl file leaves no room for: it says what is sent and expected.
 var SaidByHurl = []string{"method", "header", "user", "body", "json-body", "form", "urls", "bodies",
-	"requests-file", "path", "script", "expect-body", "expect-header", "follow", "follow-to"}
+	"requests-file", "path", "script", "expect-body", "expect-header", "follow", "follow-to", "auth"}

@@ -103,7 +103,7 @@ var connections = []Setting{
 		Field: "ResolveEvery", Library: "ResolveEvery", Key: "level.resolve_every",
 		Schema: KeyWords{`"$ref": "#/$defs/duration"`, "after how long the url's host is looked up " +
 			"again; default: never"},
-		Form:   &Form{Hint: Hint{Unit: "s", Default: "never"}},
+		Form:   &Form{Hint: Hint{Unit: "s"}},
 		Stored: "after how long the host is looked up again; absent: never"},
 	{Name: "source", Value: "IP,IP|CIDR", Group: connectionGroup, On: Run | Find,
 		Does: "connect from these addresses of this machine, in turn",

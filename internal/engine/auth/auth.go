@@ -30,7 +30,11 @@ func Applied(p loadplan.Plan) loadplan.Plan {
 	user, password, _ := strings.Cut(p.User, ":")
 	m := &maker{Maker: p.Scenario, requests: p.ProtoRequests(), tls: p.Target.TLS}
 	if region, service, is := loadplan.SigV4(p.Auth); is {
-		m.kind = func() signer { return newSigV4(user, password, region, service, m.tls) }
+		m.kind = func() signer {
+			s := newSigV4(user, password, region, service, m.tls)
+			s.chunked = p.ChunkSize > 0
+			return s
+		}
 	} else {
 		m.kind = func() signer { return &digester{user: user, password: password} }
 		m.asks = true

@@ -250,10 +250,12 @@ func TestDigestRefused(t *testing.T) {
 
 // Requests are signed with their time, their fields and their bodies, for S3 and others.
 func TestSigV4(t *testing.T) {
-	for _, service := range []string{"s3", "execute-api"} {
+	for service, chunks := range map[string]int{"s3": 0, "execute-api": 0, "chunks": 3} {
 		g := &guard{}
 		s := httptest.NewServer(g.sigv4("eu-west-1", service))
-		r := run(t, plan(t, s.URL, 60, "sigv4:eu-west-1/"+service, requests...))
+		p := plan(t, s.URL, 60, "sigv4:eu-west-1/"+service, requests...)
+		p.ChunkSize = chunks
+		r := run(t, p)
 		s.Close()
 		if r.Total.Completed != 60 || g.right != 60 || g.wrong != 0 {
 			t.Errorf("%s: %d completed, %d right, %d wrong: %q", service, r.Total.Completed, g.right, g.wrong, g.why)

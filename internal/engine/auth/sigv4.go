@@ -21,6 +21,7 @@ type sigV4 struct {
 	credentials     aws.Credentials
 	region, service string
 	scheme          string
+	chunked         bool // all bodies are
 }
 
 func newSigV4(key, secret, region, service string, tls bool) *sigV4 {
@@ -65,7 +66,7 @@ func (s *sigV4) sign(u *user, at time.Time) {
 		}
 	}
 	q.URL.Opaque = "//" + q.URL.Host + path
-	if r.IsChunked() {
+	if r.IsChunked() || s.chunked && len(r.Body) > 0 {
 		q.ContentLength = -1
 	}
 	q.Header.Del("Connection") // which the codec may change, and proxies do

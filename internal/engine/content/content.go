@@ -22,6 +22,10 @@ import (
 const (
 	codingsMost = 4
 	zstdWindow  = 8 << 20
+
+	// innerMost is how many times as long as what is wanted a body may be below its outermost coding:
+	// codings of nothing but empty blocks would multiply, and take for ever.
+	innerMost = 16
 )
 
 // A Decoder decodes the bodies of one worker, one after the other. The zero value works.
@@ -67,7 +71,9 @@ func (d *Decoder) Decode(encoding, body []byte, whole bool, most int64) (decoded
 	var from io.Reader = &d.in
 	all := codings(encoding)
 	for i := len(all) - 1; i >= 0 && err == nil; i-- {
-		from, err = d.reader(i, all[i], from)
+		if from, err = d.reader(i, all[i], from); i > 0 {
+			from = io.LimitReader(from, innerMost*(most+1))
+		}
 	}
 	d.out.Reset()
 	if err == nil {

@@ -110,6 +110,15 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// Layers of nothing do not multiply: what is between two codings is limited, too.
+func TestBombsInLayers(t *testing.T) {
+	empty := bytes.Repeat(encoded(t, nil, "gzip"), 100_000) // 2 MB that stand for nothing
+	body := encoded(t, empty, "gzip")
+	if got, more, err := new(Decoder).Decode([]byte("gzip, gzip"), body, true, 1000); err == nil {
+		t.Errorf("%d bytes, more %v: all of %d bytes between the codings were read", len(got), more, len(empty))
+	}
+}
+
 // Codings that are not known, and too many, are left to the caller.
 func TestKnows(t *testing.T) {
 	for encoding, want := range map[string]bool{"gzip": true, "": true, "identity": true, "deflate": true,

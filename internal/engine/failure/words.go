@@ -60,6 +60,29 @@ func TimeoutOf(p *fact.AnswerUnfinished) error {
 	return &Unfinished{*p}
 }
 
+// Behind is the failure of a request whose answer had a status already, which it names: a server,
+// or a proxy, that refuses a request without reading its body resets the connection behind that.
+func Behind(status uint16, err error) error {
+	if _, system := systemErrno(err); status == 0 || !system {
+		return err
+	}
+	return &behind{status, err}
+}
+
+// A behind is a failure behind the head of an answer.
+type behind struct {
+	status uint16
+	err    error
+}
+
+// Error names the status.
+func (e *behind) Error() string {
+	return fmt.Sprintf("%s, behind the head of an answer with status %d", Describe(e.err), e.status)
+}
+
+// Unwrap is the cause.
+func (e *behind) Unwrap() error { return e.err }
+
 // ByProxy is a failure to connect, which names the plan's proxy, if it has one.
 func ByProxy(p *loadplan.Plan, phase loadresult.Phase, err error) error {
 	if p.Proxy == "" || phase != loadresult.Connect || IsOfProxy(err) {
@@ -128,6 +151,9 @@ func NameOf(err error) string {
 func Describe(err error) string {
 	if at, is := errors.AsType[*atProxy](err); is {
 		return at.Error()
+	}
+	if b, is := errors.AsType[*behind](err); is {
+		return b.Error()
 	}
 	if errors.Is(err, io.EOF) {
 		return "the server closed the connection"

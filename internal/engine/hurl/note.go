@@ -51,20 +51,37 @@ const MaxWeight = 1_000_000
 // maxDelay is how long a pause may be.
 const maxDelay = 24 * time.Hour
 
-const notePrefix = "dyno:"
-
 // cookieStorage begins comments before a request in which hurl sets and clears cookies. dyno does
 // not, so it refuses them.
 const cookieStorage = "@cookie_storage_"
 
 // addNote notes a comment if it is for dyno. A line may be read twice.
 func (p *parser) addNote(at int, comment string) {
-	text, is := strings.CutPrefix(strings.TrimSpace(comment), notePrefix)
+	text, is := cutNote(strings.TrimSpace(comment))
 	is = is || strings.HasPrefix(text, cookieStorage)
 	if !is || len(p.notes) > 0 && p.notes[len(p.notes)-1].at >= at {
 		return
 	}
 	p.notes = append(p.notes, note{at, strings.TrimSpace(text)})
+}
+
+// cutNote is what a comment says to dyno, in whatever case, with a blank before the colon or
+// without one: whoever writes "# Dyno: once" or "# dyno once" means a note.
+func cutNote(comment string) (text string, is bool) {
+	const name = "dyno"
+	if len(comment) <= len(name) || !strings.EqualFold(comment[:len(name)], name) {
+		return comment, false
+	}
+	rest := strings.TrimSpace(comment[len(name):])
+	if text, is = strings.CutPrefix(rest, ":"); is {
+		return text, true
+	}
+	word, _, _ := strings.Cut(rest, " ")
+	words := []string{"delay", "weight", "stream", "once", "every", "again"}
+	if comment[len(name)] == ' ' && slices.Contains(words, word) {
+		return rest, true
+	}
+	return comment, false
 }
 
 // applyNotes does what the notes between two places say, which are before the method of e.
@@ -157,7 +174,7 @@ func (r *Recurrence) add(word, rest string) (problem string) {
 	case word == "again":
 		return r.addStatus(rest)
 	case r.Stays():
-		return "once or every is there already: write one of them"
+		return "an entry has once or every, and one of them only once"
 	case word == "once" && rest != "":
 		return fmt.Sprintf("%.40q stands behind once: write # dyno: once", rest)
 	case word == "once":
@@ -177,7 +194,8 @@ func (r *Recurrence) addStatus(rest string) (problem string) {
 	status, err := strconv.Atoi(strings.TrimSpace(text))
 	switch {
 	case !is || err != nil || status < 300 || status > 599:
-		return fmt.Sprintf("%.40q says no status from 300 to 599: write # dyno: again on 401", rest)
+		return fmt.Sprintf("%.40q says not one status from 300 to 599: write # dyno: again on 401, and "+
+			"another on a line of its own", rest)
 	case slices.Contains(r.On, status):
 		return fmt.Sprintf("again on %d is there twice", status)
 	}

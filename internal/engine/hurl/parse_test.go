@@ -92,7 +92,7 @@ func TestParse(t *testing.T) {
 
 // Comments say when a request runs again. hurl sees no more than comments in them.
 func TestRecurrence(t *testing.T) {
-	f, err := Parse("a.hurl", "# dyno: once\nGET http://a/\n\n#dyno:every 1m30s\n# dyno: delay 1s\n# dyno: again on 401\n"+
+	f, err := Parse("a.hurl", "# Dyno : once\nGET http://a/\n\n#dyno:every 1m30s\n# dyno delay 1s\n# dyno: again on 401\n# dyno is great\n"+
 		"# dyno:  again on  419 \nGET http://b/\n\nGET http://c/\n")
 	if err != nil {
 		t.Fatal(err)

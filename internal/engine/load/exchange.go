@@ -182,8 +182,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 		w.sampleAnswer(c, tag, body, k)
 	}
 	if w.samples.Show > 0 && x.Counted {
-		m := proto.Message{Request: int(x.Request)}
-		w.showRequest(x, m, w.now, w.placeOf(c, tag), body, "")
+		w.showRequest(x, proto.Message{Request: int(x.Request)}, w.now, w.placeOf(c, tag), body, "")
 	}
 	w.releaseTag(c, tag, w.now)
 }
@@ -218,6 +217,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 	if x.Counted {
 		w.last = w.now
 		w.countLoss(w.numberOf(x))
+		err = failure.Behind(x.status, err)
 		w.recordFailure(c, phase, err)
 		w.sampleFailure(c, tag, phase, err)
 		if w.samples.Log != nil {

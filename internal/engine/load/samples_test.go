@@ -123,6 +123,7 @@ func TestSamplesOfFailures(t *testing.T) {
 		x := r.Samples[19]
 		got := want{x.Phase, x.Kind, x.Status, string(x.Body)}
 		if got != tc.want || x.BodyBytes != -1 && tc.want.status != 0 || x.Detail != r.Failures[0].Detail ||
+			(tc.want.kind == "reset") != strings.HasSuffix(x.Detail, ", behind the head of an answer with status 500") ||
 			x.Request.Path != "/" || x.Life == 0 {
 			t.Errorf("%s: %+v, want %+v: %+v", name, got, tc.want, x)
 		}

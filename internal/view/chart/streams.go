@@ -93,8 +93,11 @@ func rainView(s *streamed.Stream) View {
 
 // ordinal is how people count every so-many-th.
 func ordinal(n int) string {
-	if n == 2 {
+	switch {
+	case n == 2:
 		return "second"
+	case n%10 == 2 && n%100 != 12:
+		return fmt.Sprintf("%dnd", n)
 	}
 	return fmt.Sprintf("%dth", n)
 }

@@ -475,7 +475,7 @@ func TestLabBeganInTheBrowser(t *testing.T) {
 	follow(tab, `nav a[href="/lab"]`)
 	tab.WaitUntil(`document.querySelector("#begin") !== null`)
 	offered := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#experiment option")].map((o) => o.value)`)
-	want := []string{"dump-request", "hello", "load-generators", "nginx-in-front-of-go", "nginx-settings", "nginx-tuning", "redirects",
+	want := []string{"dump-request", "hello", "load-generators", "nginx-in-front-of-go", "nginx-settings", "nginx-tuning", "redirects", "token-streams",
 		"bad.yaml", "long.yml", "small.yaml"}
 	if !slices.Equal(offered, want) {
 		t.Errorf("offered are %q, want %q", offered, want)
