@@ -28,12 +28,10 @@ func Applied(p loadplan.Plan) loadplan.Plan {
 		return p
 	}
 	user, password, _ := strings.Cut(p.User, ":")
-	m := &maker{Maker: p.Scenario, requests: p.ProtoRequests(), tls: p.Target.TLS}
+	m := &maker{Maker: p.Scenario, requests: p.ProtoRequests()}
 	if region, service, is := loadplan.SigV4(p.Auth); is {
 		m.kind = func() signer {
-			s := newSigV4(user, password, region, service, m.tls)
-			s.chunked = p.ChunkSize > 0
-			return s
+			return newSigV4(user, password, region, service, p.Target.TLS, p.ChunkSize > 0)
 		}
 	} else {
 		m.kind = func() signer { return &digester{user: user, password: password} }
@@ -53,7 +51,6 @@ type signer interface {
 type maker struct {
 	scenario.Maker
 	requests []proto.Request
-	tls      bool
 	kind     func() signer // of a worker
 	asks     bool          // the server has to be asked what to sign
 }

@@ -24,9 +24,9 @@ type sigV4 struct {
 	chunked         bool // all bodies are
 }
 
-func newSigV4(key, secret, region, service string, tls bool) *sigV4 {
+func newSigV4(key, secret, region, service string, tls, chunked bool) *sigV4 {
 	s := &sigV4{credentials: aws.Credentials{AccessKeyID: key, SecretAccessKey: secret},
-		region: region, service: service, scheme: "http"}
+		region: region, service: service, scheme: "http", chunked: chunked}
 	if tls {
 		s.scheme = "https"
 	}

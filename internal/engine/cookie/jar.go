@@ -36,7 +36,7 @@ type Jar struct {
 	live  int    // bytes of text that cookies have; the rest is of cookies that are gone
 	made  int64
 	ofOne int // cookies that one response has set
-	of    int // who sets them; 0: nobody whose cookies stay
+	by    int // who sets them; 0: nobody whose cookies stay
 }
 
 // A cookie is one that a response has set. Its text is name, value, domain and path.
@@ -48,7 +48,7 @@ type cookie struct {
 	secure                    bool
 	expires                   int64 // in s since the Unix epoch; 0: with the session
 	made                      int64 // after how many others
-	of                        int   // whose passing has it stay; 0: nobody's
+	by                        int   // who set it; Stay of that number keeps it; 0: nobody's
 	stays                     bool
 }
 
@@ -84,13 +84,13 @@ func (j *Jar) Reset() {
 
 // Begin says that what is set next is of another response, and whose: what it sets stays as soon as
 // Stay is called for that number. 0: it does not stay.
-func (j *Jar) Begin(of int) { j.ofOne, j.of = 0, of }
+func (j *Jar) Begin(by int) { j.ofOne, j.by = 0, by }
 
 // Stay has the cookies stay that a number has set. One that stays does so with each value that it
 // is given later.
-func (j *Jar) Stay(of int) {
+func (j *Jar) Stay(by int) {
 	for i := range j.all {
-		j.all[i].stays = j.all[i].stays || j.all[i].of == of
+		j.all[i].stays = j.all[i].stays || j.all[i].by == by
 	}
 }
 
@@ -116,9 +116,9 @@ func (j *Jar) Set(header []byte, from *Origin, requestPath []byte, now int64) {
 		k.wide = len(from.Host)
 	}
 	j.removeExpired(now)
-	k.made, k.of = j.made, j.of
+	k.made, k.by = j.made, j.by
 	if i := j.find(c.Name, domain, path); i >= 0 {
-		k.made, k.stays, k.of = j.all[i].made, j.all[i].stays, cmp.Or(j.of, j.all[i].of)
+		k.made, k.stays, k.by = j.all[i].made, j.all[i].stays, cmp.Or(j.by, j.all[i].by)
 		j.remove(i)
 	}
 	size := k.size()

@@ -12,6 +12,9 @@ import (
 // can answer with others each time. Further ones are not dialed.
 const knownMost = 1 << 10
 
+// pairsMost is how many of them with a source each it knows: some MB.
+const pairsMost = 1 << 16
+
 // A Following is what lookups of a name find beside a load.
 type Following struct {
 	Found atomic.Pointer[[]ring.Addr] // by the last lookup that found any; nil: none has
@@ -19,11 +22,8 @@ type Following struct {
 	Lost  atomic.Int64                // those of them that failed, or found nothing
 }
 
-// Renew follows what lookups have found since it was called last, if they found anything.
+// Renew follows what lookups of a.Name have found since it was called last, if they found anything.
 func (a *Addresses) Renew(known []ring.Addr) []ring.Addr {
-	if a.Name == nil {
-		return known
-	}
 	found := a.Name.Found.Load()
 	if found == a.followed {
 		return known
@@ -43,7 +43,7 @@ func (a *Addresses) Follow(now []ring.Addr, known []ring.Addr) []ring.Addr {
 	for _, addr := range now {
 		name := addr.String()
 		has[name] = true
-		if a.named(name) >= 0 || len(a.to) >= knownMost {
+		if a.named(name) >= 0 || len(a.dests) >= knownMost || len(a.to) >= pairsMost {
 			continue // it may be seen from other sources; those known suffice
 		}
 		for _, one := range now {
@@ -91,11 +91,11 @@ func (a *Addresses) Carried(own Call, answers uint32, was bool) {
 }
 
 // CountInto counts what went to each address, if there are several or there may be.
-func (a *Addresses) CountInto(t *loadresult.AddressTotals, may bool) {
+func (a *Addresses) CountInto(t *loadresult.AddressTotals) {
 	if a.Name != nil { // the first worker counts them, and the others what was looked up since then
 		t.Lookups, t.Unlooked = t.Lookups+a.Name.Done.Swap(0), t.Unlooked+a.Name.Lost.Swap(0)
 	}
-	if len(a.dests) < 2 && !may {
+	if len(a.dests) < 2 && a.Name == nil {
 		return
 	}
 	for i := range a.dests {

@@ -47,8 +47,8 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	var sum loadresult.AddressTotals
-	a.CountInto(&sum, false)
-	a.CountInto(&sum, false)
+	a.CountInto(&sum)
+	a.CountInto(&sum)
 	want := []loadresult.AddressCount{{Address: "192.0.2.1:80", Connections: 6, Answers: 6}, {Address: "192.0.2.2:80", Connections: 6, Answers: 6},
 		{Address: "192.0.2.3:80", Connections: 8, Answers: 8}}
 	if !reflect.DeepEqual(sum.Addresses, want) {
@@ -92,5 +92,21 @@ func TestFollowMany(t *testing.T) {
 	}
 	if len(known) != knownMost || len(a.dests) != knownMost {
 		t.Errorf("%d addresses of %d destinations", len(known), len(a.dests))
+	}
+}
+
+// An address is followed to, also where connections come from many sources.
+func TestFollowFromManySources(t *testing.T) {
+	from := func(to string) (all []ring.Addr) {
+		for i := range 3 * knownMost / 2 {
+			all = append(all, addr(to, fmt.Sprintf("127.1.%d.%d", i/256, i%256)))
+		}
+		return all
+	}
+	first := from("192.0.2.1:80")
+	a := New(&ring.Sim{}, first, 1, 0, 5000*ms)
+	known := a.Follow(from("192.0.2.2:80"), first)
+	if len(known) != 3*knownMost || len(a.dests) != 2 || !a.dests[0].gone || a.dests[1].gone {
+		t.Errorf("%d addresses of %d destinations: %+v", len(known), len(a.dests), a.dests)
 	}
 }

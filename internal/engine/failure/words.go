@@ -63,32 +63,21 @@ func TimeoutOf(p *fact.AnswerUnfinished) error {
 // Behind is the failure of a request whose answer had a status already, which it names: a server,
 // or a proxy, that refuses a request without reading its body resets the connection behind that.
 func Behind(status uint16, err error) error {
-	if _, system := systemErrno(err); status == 0 || !system {
+	if status < 100 { // there was no head, or not all of it
 		return err
 	}
-	return &behind{status, err}
+	if _, system := systemErrno(err); !system {
+		return err
+	}
+	return &placed{err: err, status: status}
 }
-
-// A behind is a failure behind the head of an answer.
-type behind struct {
-	status uint16
-	err    error
-}
-
-// Error names the status.
-func (e *behind) Error() string {
-	return fmt.Sprintf("%s, behind the head of an answer with status %d", Describe(e.err), e.status)
-}
-
-// Unwrap is the cause.
-func (e *behind) Unwrap() error { return e.err }
 
 // ByProxy is a failure to connect, which names the plan's proxy, if it has one.
 func ByProxy(p *loadplan.Plan, phase loadresult.Phase, err error) error {
 	if p.Proxy == "" || phase != loadresult.Connect || IsOfProxy(err) {
 		return err
 	}
-	return &atProxy{p.DialedName(), err}
+	return &placed{err: err, proxy: p.DialedName()}
 }
 
 // IsOfProxy reports whether an error is a proxy's own, which opened no tunnel and is named in it.
@@ -97,17 +86,23 @@ func IsOfProxy(err error) bool {
 	return is && strings.HasPrefix(f.Kind, proto.FaultProxy)
 }
 
-// An atProxy is why there is no connection to a proxy, or no answer of it.
-type atProxy struct {
-	proxy string // HOST:PORT
-	err   error
+// A placed is a failure with where it was: at a proxy, or behind the head of an answer.
+type placed struct {
+	err    error
+	proxy  string // HOST:PORT; "": at none
+	status uint16
 }
 
-// Error names the proxy.
-func (e *atProxy) Error() string { return "the proxy " + e.proxy + ": " + Describe(e.err) }
+// Error names the proxy, or the status of the answer.
+func (e *placed) Error() string {
+	if e.proxy != "" {
+		return "the proxy " + e.proxy + ": " + Describe(e.err)
+	}
+	return fmt.Sprintf("%s, behind the head of an answer with status %d", Describe(e.err), e.status)
+}
 
 // Unwrap is the cause.
-func (e *atProxy) Unwrap() error { return e.err }
+func (e *placed) Unwrap() error { return e.err }
 
 // systemErrno returns the system's error number in err, if there is one.
 func systemErrno(err error) (syscall.Errno, bool) {
@@ -149,11 +144,8 @@ func NameOf(err error) string {
 
 // Describe describes the failure.
 func Describe(err error) string {
-	if at, is := errors.AsType[*atProxy](err); is {
+	if at, is := errors.AsType[*placed](err); is {
 		return at.Error()
-	}
-	if b, is := errors.AsType[*behind](err); is {
-		return b.Error()
 	}
 	if errors.Is(err, io.EOF) {
 		return "the server closed the connection"

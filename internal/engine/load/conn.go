@@ -195,7 +195,7 @@ func (w *worker) handleConnected(i uint32, c *conn, err error) {
 
 // recordConnect notes that a connection leads to the server.
 func (w *worker) recordConnect(c *conn) {
-	if c.up = w.now; w.at == nil && !w.IsWarmup(w.now) {
+	if w.at == nil && !w.IsWarmup(w.now) {
 		w.totals.Connect.Record(w.now - c.Begun)
 	}
 }
@@ -350,7 +350,9 @@ func (w *worker) drainCodec(c *conn, err error) bool {
 		case proto.Refused:
 			w.handleRefused(c, ev.Tag, ev.Err)
 		case proto.Failed:
-			c.exchanges[ev.Tag].status = cutShort
+			if x := &c.exchanges[ev.Tag]; x.status == 0 {
+				x.status = cutShort
+			}
 		case proto.Broken:
 			err, over = ev.Err, true
 		case proto.More, proto.Closing:
@@ -415,14 +417,8 @@ func (w *worker) handleTimer(t timers.Timer) {
 // cancel one and the server has answered anything since the last cancellation; otherwise the whole
 // life.
 func (w *worker) timeOutConn(i uint32, c *conn) {
-	if c.stream != nil {
-		if w.leaveStreams(i, c) {
-			return
-		}
-		if w.nextDeadline(c) > w.now { // nothing else
-			w.goOn(i, c)
-			return
-		}
+	if c.stream != nil && (w.leaveStreams(i, c) || w.nextDeadline(c) > w.now) {
+		return // nothing else is due
 	}
 	late := w.now - int64(w.plan.Timeout)
 	w.noteRecovery(c)

@@ -37,7 +37,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a flow.Arrival) {
 	if c.responses.Whole != nil {
 		c.responses.Whole.Begin(tag)
 	}
-	if x.eventful = false; c.stream != nil {
+	if c.stream != nil {
 		w.beginStream(c, tag, a)
 	}
 	c.out = c.codec.Encode(c.out, m, tag)
@@ -135,7 +135,7 @@ func (w *worker) handleShaken(i uint32, c *conn, ev proto.Event) {
 	if ev.Kind == proto.Tunneled {
 		c.codec = tunnel.Behind(c.codec)
 		c.borrower, _ = c.codec.(proto.Borrower)
-		c.quiet = true
+		c.quiet, c.up = true, w.now
 		w.recordConnect(c)
 	} else if c.protocol = w.protocols.ChosenName(ev.Tag); w.at == nil {
 		w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.Window)

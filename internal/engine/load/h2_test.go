@@ -240,6 +240,9 @@ func TestHTTP2Unanswered(t *testing.T) {
 			if got != tc.want || r.Total.Status[200] != got.completed {
 				t.Errorf("got %+v, want %+v: %+v", got, tc.want, r.Failures)
 			}
+			if got.kind == "reset" && !strings.HasSuffix(r.Failures[0].Detail, " of an answer with status 200") {
+				t.Errorf("behind a head with status 200: %q", r.Failures[0].Detail)
+			}
 		})
 	}
 }

@@ -151,7 +151,7 @@ type run struct {
 	cpusSkipped   int  // of cpus: those for the threads of a co-located load
 	promptStart   bool // instants count: of sends, or of the beginning with other loads
 	gate          *rendezvous.Gate
-	name          dial.Following // of the target
+	name          *dial.Following // of the target; nil: it is looked up no more
 	reports       chan workerReport
 	emptyCounters chan *metric.Counters
 	viewer        *loadresult.Viewer // nil: nobody sees the intervals
@@ -234,7 +234,9 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	if r.shares != nil {
 		defer r.followShares()()
 	}
-	defer transport.Follow(ctx, &r.name, &r.plan)()
+	name, unfollow := transport.Follow(ctx, &r.plan)
+	defer unfollow()
+	r.name = name
 	for i := range r.threads {
 		go r.runWorker(i)
 	}
@@ -315,7 +317,8 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 	}
 	w, err := newWorker(&r.plan, g.Ring, r.addrs, r.protocols, r.gate, i, r.threads)
 	if err == nil {
-		w.dialing.addresses.Name, err = &r.name, w.addOutposts(r.origins)
+		w.dialing.addresses.Name = r.name
+		err = w.addOutposts(r.origins)
 	}
 	if err != nil {
 		g.Free()

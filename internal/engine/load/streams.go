@@ -43,6 +43,7 @@ func (w *worker) messageOf(x *exchange) int {
 // began that led here.
 func (w *worker) beginStream(c *conn, tag uint32, a flow.Arrival) {
 	sent, plain := w.now, false
+	c.exchanges[tag].eventful = false
 	if w.users != nil {
 		u := &w.users.all[a.Request]
 		if plain = u.step.Plain; a.Past&flow.IsHop != 0 {
@@ -76,9 +77,7 @@ func (w *worker) leaveStreams(i uint32, c *conn) (closed bool) {
 			return true
 		}
 	}
-	if at := w.nextDeadline(c); at != flow.NotYet {
-		w.setTimer(i, c, at)
-	}
+	w.goOn(i, c)
 	return false
 }
 

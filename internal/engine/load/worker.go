@@ -136,7 +136,9 @@ func (w *worker) doTimedWork(lastTurn int64) {
 	} else if s := w.gate.Share.Load(); s != w.Share {
 		w.changeShare(s)
 	}
-	w.addrs = w.dialing.addresses.Renew(w.addrs)
+	if w.dialing.addresses.Name != nil {
+		w.addrs = w.dialing.addresses.Renew(w.addrs)
+	}
 	w.runTimers()
 	w.runOutpostTimers()
 	if w.users != nil {
@@ -328,7 +330,7 @@ func (w *worker) finishRun() {
 		w.meter.EndWindow(w.now, w.idleTime(), w.ring)
 	}
 	w.endConns()
-	w.dialing.addresses.CountInto(&w.totals.AddressTotals, w.plan.ResolveEvery > 0)
+	w.dialing.addresses.CountInto(&w.totals.AddressTotals)
 	if w.users != nil {
 		w.finishScenario() // a step that is lent may lead to another origin
 	}

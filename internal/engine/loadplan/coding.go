@@ -34,7 +34,6 @@ func (p *Plan) checkCoding(flaw finder) {
 		flaw(strings.ContainsFunc(p.AcceptEncoding, func(r rune) bool { return r < ' ' || r > '~' }),
 			"AcceptEncoding", "has a character that no header can have")
 	}
-	p.checkAuth(flaw)
 	flaw(p.ChunkSize < 0 || p.ChunkSize > MaxChunk, "ChunkSize", "%d is not within 1 to %d",
 		p.ChunkSize, MaxChunk)
 	if p.ChunkSize > 0 {

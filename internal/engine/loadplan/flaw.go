@@ -28,7 +28,8 @@ func (f Flaw) Says() string {
 	return f.Problem + "; " + f.Mend
 }
 
-// A finder finds a flaw if something is bad, and returns it: its Mend can be set.
+// A finder finds a flaw if something is bad, and returns it: its Mend can be set before the next
+// flaw is found.
 type finder func(bad bool, setting, format string, args ...any) *Flaw
 
 // findIn is a finder that adds to all.

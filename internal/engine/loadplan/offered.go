@@ -98,6 +98,7 @@ func (p *Plan) checkProtocol(flaw finder) {
 		"HTTP/1 has none").Mend = "give {HTTP} 2, or {Pipeline} instead"
 	p.checkHTTP3(flaw)
 	p.checkCoding(flaw)
+	p.checkAuth(flaw)
 	p.checkProxy(flaw)
 	p.checkResolve(flaw)
 	versions := proxyproto.Versions

@@ -58,8 +58,7 @@ func (p *Plan) checkProxy(flaw finder) {
 	flaw(t.Unix != "", "Proxy", "%s is a socket of this machine, to which no proxy leads", t.URL)
 	flaw(t.FastCGI && t.Unix == "", "Proxy", "%s is FastCGI, which no proxy of HTTP speaks", t.URL)
 	flaw(p.OnlyHTTP3(), "Proxy", "HTTP/3 is over UDP, which no proxy of HTTP carries").Mend =
-		"leave it out, " +
-			"or give {HTTP} 2"
+		"leave it out, or give {HTTP} 2"
 	flaw(p.ProxyProtocol != "", "ProxyProtocol", "says who has connected to the server, and with "+
 		"{Proxy} the proxy has").Mend = "leave one of them out"
 }
@@ -81,8 +80,8 @@ func (p *Plan) checkResolve(flaw finder) {
 	flaw(p.Target.Unix != "", "ResolveEvery", "%s is a socket, and no name to look up", p.Target.URL)
 	flaw(len(p.Addresses) > 0, "ResolveEvery", "connections may lead to no other addresses than "+
 		"those that somebody has approved")
-	flaw(len(p.FollowTo) > 0, "ResolveEvery", "the addresses of other origins stay as they are; "+
-		"leave out {FollowTo}")
+	flaw(len(p.FollowTo) > 0, "ResolveEvery", "the addresses of other origins stay as they "+
+		"are").Mend = "leave out {FollowTo}"
 }
 
 // Dialed is the host and port that connections lead to: the proxy's, or else the target's.
@@ -115,13 +114,7 @@ func (p *Plan) Tunnels() bool {
 // authority is the target as a URL of http:// has it.
 func (t Target) authority() string {
 	host, _, _ := strings.Cut(t.Host, "%") // a zone means something on this machine only
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if t.Port == 80 {
-		return host
-	}
-	return host + ":" + strconv.Itoa(int(t.Port))
+	return strings.TrimSuffix(net.JoinHostPort(host, strconv.Itoa(int(t.Port))), ":80")
 }
 
 // ProxiedOrigin is what stands before the path in requests that the proxy is to read; "": it reads

@@ -27,16 +27,14 @@ func (p *Plan) checkScenario(flaw finder) {
 	timed := func(r Request) bool { return r.Timeout > 0 }
 	flaw(p.Pipeline > 1 && slices.ContainsFunc(p.Requests, timed), "Pipeline", "a request with a "+
 		"timeout of its own ends its connection and with it those behind it").Mend =
-		"leave one of the two " +
-			"out, or use {HTTP} 2"
+		"leave one of the two out, or use {HTTP} 2"
 	flaw(p.Follow > 0 && len(p.Hurl) > 0, "Follow", "a Hurl file says itself which redirects are "+
 		"followed: give its requests the option location: true")
 	flaw(p.Follow > 0 && p.Script != nil, "Follow", "a script sees each response, also a redirect, "+
-		"and makes each request").Mend = "dyno follows none for it"
+		"and makes each request; dyno follows none for it")
 	flaw(p.Follow > 0 && p.Pipeline > 1, "Pipeline", "what follows a redirect has the rest of its "+
 		"request's timeout, which ends its connection and with it the requests behind it").Mend =
-		"leave one " +
-			"of the two out, or use {HTTP} 2"
+		"leave one of the two out, or use {HTTP} 2"
 	flaw(p.UsersBefore < 0, "UsersBefore", "%d is below 0", p.UsersBefore)
 	flaw(p.Probe > 0, "Probe", "sends the same request again and again").Mend =
 		"leave it out where requests have {{holes}}, data, users or checks, or redirects are followed"

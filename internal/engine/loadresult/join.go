@@ -37,7 +37,7 @@ func Join(parts []*Result, together []Interval) (*Result, error) {
 		Started:   first.Started, Warmed: first.Warmed, Ended: last.Ended, Cause: last.Cause,
 		Total: metric.NewCounters(), Totals: NewTotals()}
 	for i, r := range m.WholeParts() { // there is no outage while one part has a connection
-		if m.Outage = min(m.Outage, r.Outage); i == 0 {
+		if i == 0 || r.Outage < m.Outage {
 			m.Outage = r.Outage
 		}
 	}

@@ -111,6 +111,7 @@ func (r *Result) checkLists(probe bool) error {
 	other := func(digits int) func(*metric.Histogram) bool {
 		return func(h *metric.Histogram) bool { return h != nil && h.Digits() != digits }
 	}
+	rain := checkRain(r.Rain)
 	switch {
 	case long:
 		return errors.New("a list of it is longer than any generator's")
@@ -119,8 +120,8 @@ func (r *Result) checkLists(probe bool) error {
 	case slices.ContainsFunc(coarse, other(metric.Coarse)) ||
 		slices.ContainsFunc(fine, other(metric.Fine)):
 		return errHistogram
-	case checkRain(r.Rain) != nil:
-		return checkRain(r.Rain)
+	case rain != nil:
+		return rain
 	case r.Probe != nil && (!probe || r.Probe.Total == nil):
 		return errors.New("its probe is none")
 	case r.Probe != nil:

@@ -95,13 +95,14 @@ func (r *Result) RouteBytes() (n int) {
 func (r *Result) LeaveOutTimes(most int) *Result {
 	few := *r
 	few.Routes = slices.Clone(r.Routes)
-	order := make([]*Route, len(few.Routes))
+	order, size := make([]*Route, len(few.Routes)), make(map[*Route]int, len(few.Routes))
 	for i := range few.Routes {
-		order[i] = &few.Routes[i]
+		x := &few.Routes[i]
+		order[i], size[x] = x, x.bytes()
 	}
-	slices.SortStableFunc(order, func(a, b *Route) int { return cmp.Compare(a.bytes(), b.bytes()) })
+	slices.SortStableFunc(order, func(a, b *Route) int { return cmp.Compare(size[a], size[b]) })
 	for _, x := range order {
-		if most -= x.bytes(); most < 0 {
+		if most -= size[x]; most < 0 {
 			x.Latency, x.First, x.Gap = nil, nil, nil
 		}
 	}

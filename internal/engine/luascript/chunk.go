@@ -22,7 +22,8 @@ type chunk struct {
 	*luavm.Chunk
 	checks, counters, histograms []string
 
-	uses, written int // of the name dyno; and of calls with a name that is text
+	uses    int // of the name dyno
+	written int // those of them that are dyno.user, or a call with a name that is text
 
 	lack     lack         // the first use of what scripts do not have
 	guarded  map[any]bool // nodes that pcall calls
@@ -55,7 +56,7 @@ func (c *chunk) note(node any) {
 		}
 	case *ast.AttrGetExpr:
 		if object, key := nameOf(node); object == "dyno" && key == "user" {
-			c.written++ // it makes no measure
+			c.written++ // it defines no measure, and so it hides none
 		}
 	case *ast.FuncCallExpr:
 		function, name, is := namedCall(node)

@@ -126,15 +126,15 @@ func (r *Request) CheckHoles() error {
 // IsChunked reports whether the header says that the body is sent in chunks. It passed
 // CheckFraming, so that it says nothing else.
 func (r *Request) IsChunked() bool {
-	return slices.ContainsFunc(r.Header, func(f Field) bool { return f.is("transfer-encoding") })
+	return r.HasField("Transfer-Encoding")
 }
 
 // HasField reports whether the header has a field of that name, in any case.
 func (r *Request) HasField(name string) bool {
-	return slices.ContainsFunc(r.Header, func(f Field) bool { return strings.EqualFold(f.Name, name) })
+	return slices.ContainsFunc(r.Header, func(f Field) bool { return f.is(name) })
 }
 
-// is reports whether the field has that name, in lower case.
+// is reports whether the field has that name, in any case.
 func (f *Field) is(name string) bool {
 	return len(f.Name) == len(name) && strings.EqualFold(f.Name, name)
 }

@@ -107,11 +107,7 @@ func (d *draft) addField(name string) {
 	d.written.Header = append(d.written.Header, proto.Field{Name: name, Value: string(d.shown)})
 }
 
-func (d *draft) has(name string) bool {
-	return slices.ContainsFunc(d.request.Header, func(f proto.Field) bool {
-		return strings.EqualFold(f.Name, name)
-	})
-}
+func (d *draft) has(name string) bool { return d.request.HasField(name) }
 
 // writePair writes a parameter. As in hurl, its name is not encoded.
 func (d *draft) writePair(kv hurl.KeyValue, in proto.Part) {

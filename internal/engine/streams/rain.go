@@ -10,10 +10,10 @@ import (
 // when each arrival of theirs was. Its memory does not grow: of more streams each second one is
 // forgotten, and of more arrivals of a stream each second one.
 type rain struct {
-	begun int64 // streams of the window
-	each  int64 // of which each so-many-th is sampled
-	used  int   // of of
-	of    [loadresult.RainStreams]drops
+	begun  int64 // streams of the window
+	each   int64 // of which each so-many-th is sampled
+	used   int   // of places
+	places [loadresult.RainStreams]drops
 }
 
 // drops are the arrivals of a stream.
@@ -32,24 +32,24 @@ func (r *rain) begin(due int64) (number int64, place uint8) {
 	if (r.begun-1)%r.each != 0 {
 		return r.begun, 0
 	}
-	if r.used == len(r.of) {
+	if r.used == len(r.places) {
 		if r.thin(); (r.begun-1)%r.each != 0 {
 			return r.begun, 0
 		}
 	}
-	for r.of[place].number != 0 {
+	for r.places[place].number != 0 {
 		place++
 	}
 	r.used++
-	r.of[place] = drops{number: r.begun, due: due, each: 1}
+	r.places[place] = drops{number: r.begun, due: due, each: 1}
 	return r.begun, place
 }
 
 // thin forgets every second stream.
 func (r *rain) thin() {
 	r.each *= 2
-	for i := range r.of {
-		if d := &r.of[i]; d.number != 0 && (d.number-1)%r.each != 0 {
+	for i := range r.places {
+		if d := &r.places[i]; d.number != 0 && (d.number-1)%r.each != 0 {
 			d.number = 0
 			r.used--
 		}
@@ -58,7 +58,7 @@ func (r *rain) thin() {
 
 // fall notes an arrival of a stream, if it is sampled.
 func (r *rain) fall(number int64, place uint8, at int64) {
-	d := &r.of[place]
+	d := &r.places[place]
 	if d.number != number {
 		return
 	}
@@ -78,8 +78,8 @@ func (r *rain) fall(number int64, place uint8, at int64) {
 
 // Rain is the sample, with instants from the window's begin on.
 func (w *Watch) Rain(from int64) (all []loadresult.StreamSample) {
-	for i := range w.rain.of {
-		d := &w.rain.of[i]
+	for i := range w.rain.places {
+		d := &w.rain.places[i]
 		if d.number == 0 || d.n == 0 {
 			continue
 		}

@@ -80,7 +80,7 @@ func (w *Watch) BeginTurn(idle int64) {
 func (w *Watch) Show(requests *int) {
 	w.show = requests
 	w.reader.See = func(data []byte, counted bool) {
-		if s := w.shown; s.seen != nil {
+		if s := w.shown; s.seen != nil && !(w.reader.ByArrival() && *w.now == s.last) {
 			s.seen.Add(time.Duration(*w.now-s.sent), data, counted, &s.room)
 		}
 	}

@@ -9,12 +9,13 @@ import (
 	"dyno/internal/engine/loadplan"
 )
 
-// Follow begins to look the name of p up each ResolveEvery, beside its load, until the function
-// that it returns is called. A plan without that has nothing looked up.
-func Follow(ctx context.Context, f *dial.Following, p *loadplan.Plan) (stop func()) {
+// Follow begins to look the name of p up each ResolveEvery, beside its load, until stop is called.
+// Of a plan without that it returns nil, and nothing is looked up.
+func Follow(ctx context.Context, p *loadplan.Plan) (f *dial.Following, stop func()) {
 	if p.ResolveEvery == 0 {
-		return func() {}
+		return nil, func() {}
 	}
+	f = new(dial.Following)
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -29,7 +30,7 @@ func Follow(ctx context.Context, f *dial.Following, p *loadplan.Plan) (stop func
 			}
 		}
 	})
-	return func() { cancel(); group.Wait() }
+	return f, func() { cancel(); group.Wait() }
 }
 
 // lookUp looks the name up once.

@@ -130,15 +130,15 @@ func (o Options) appendHead(h *template, r *proto.Request, last bool) {
 		h.appendText(r.Path, r.PathHoles())
 	}
 	h.text = append(h.text, version...)
-	if !hasItem(r.Header, "Host", "") {
+	if !r.HasField("Host") {
 		h.appendField("Host", r.Authority, nil)
 	}
 	for _, f := range o.Defaults {
-		if !hasItem(r.Header, f.Name, "") {
+		if !r.HasField(f.Name) {
 			h.appendField(f.Name, f.Value, nil)
 		}
 	}
-	if o.Authorization != "" && !hasItem(r.Header, "Proxy-Authorization", "") {
+	if o.Authorization != "" && !r.HasField("Proxy-Authorization") {
 		h.appendField("Proxy-Authorization", o.Authorization, nil)
 	}
 	says := last && !o.Version10 // of which every request is the last, unless it asks to be kept
@@ -205,23 +205,19 @@ func (h *template) appendFilled(out []byte, fill *proto.Fill) []byte {
 // bodies whose length no header says.
 func (o Options) chunks(r *proto.Request) bool {
 	return r.IsChunked() || o.ChunkSize > 0 && (len(r.Body) > 0 || r.HasHoles(proto.InBody)) &&
-		!hasItem(r.Header, "Content-Length", "")
+		!r.HasField("Content-Length")
 }
 
 // hasBodyLength reports whether the request must contain the length of its body.
 func hasBodyLength(r *proto.Request) bool {
-	return r.SendsLength() && !hasItem(r.Header, "Content-Length", "")
+	return r.SendsLength() && !r.HasField("Content-Length")
 }
 
-// hasItem reports whether header has a field of that name, in any case. If item is not empty, the
-// field's list must contain it.
+// hasItem reports whether header has a field of that name, in any case, whose list contains item.
 func hasItem(header []proto.Field, name, item string) bool {
 	for _, f := range header {
 		if !strings.EqualFold(f.Name, name) {
 			continue
-		}
-		if item == "" {
-			return true
 		}
 		for s := range strings.SplitSeq(f.Value, ",") {
 			if strings.EqualFold(strings.TrimSpace(s), item) {
