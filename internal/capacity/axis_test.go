@@ -77,6 +77,8 @@ func TestEndsOfNumbers(t *testing.T) {
 		"found":         {queue{service: fast}, "p99<200.1ms", Found, Count{20, 20, 21}, "met with 20 users, and not with 21 users"},
 		"the generator": {queue{service: fast, generate: busyFrom(16)}, "p99<1s", ClientBound, Count{15, 15, 16}, "with 16 users the generator is the limit"},
 		"files":         {queue{service: fast, most: 12}, "p99<1s", ClientBound, Count{12, 12, 13}, "with 13 users the generator is the limit, so that the server's limit is not known: no more files"},
+		"files, then held up": {queue{service: fast, most: 15, generate: heldFrom(12)}, "p99<1s", ClientBound, Count{11, 11, 12},
+			"with 12 users the generator was held up"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := find(t, &c.queue, closedPlan(false), Settings{Axis: Users}, c.slo)
@@ -102,15 +104,30 @@ func busyFrom(n int) func(*loadresult.Result, float64) {
 	}
 }
 
+// heldFrom is a generator that gets no CPU from so many connections on.
+func heldFrom(n int) func(*loadresult.Result, float64) {
+	return func(r *loadresult.Result, _ float64) {
+		if r.Plan.Connections >= n {
+			r.Unscheduled, r.CPUWait = 0.5, time.Millisecond
+		}
+	}
+}
+
 // Streams are measured when the first of them have ended, for as long as several take, and until there
 // are enough for bounds.
 func TestProbesOfStreams(t *testing.T) {
 	var plans []loadplan.Plan
 	q := &queue{service: constant(20 * time.Second), workers: 1000, first: time.Second,
 		seen: func(p loadplan.Plan) { plans = append(plans, p) }}
-	s := find(t, q, closedPlan(true), Settings{Axis: Connections, Start: 4}, "first_event.p50<2s")
+	p := closedPlan(true)
+	p.Threads = 8
+	s := find(t, q, p, Settings{Axis: Connections, Start: 4}, "first_event.p50<900ms")
 	if s.End == "" || len(plans) < 2 {
 		t.Fatalf("%s: %s", s.End, s.Reason)
+	}
+	// Probes changed these; the command that repeats the search is made of the plan.
+	if got := s.Plan; got.Threads != 8 || got.Warmup != loadplan.Seconds(DefaultWarmup(DefaultProbe)) {
+		t.Errorf("the plan has %d threads and a warm-up of %v", got.Threads, got.Warmup)
 	}
 	for _, p := range plans[1:] {
 		if time.Duration(p.Warmup) < 19*time.Second || time.Duration(p.Duration) < 59*time.Second {

@@ -337,6 +337,7 @@ func (s *search) decide(ctx context.Context, level float64) (o Outcome, why []fa
 // no more than there are connections, and the warm-up is there to end it.
 func (s *search) probeOnce(ctx context.Context, purpose Purpose, level float64,
 	measure time.Duration) (Outcome, []fact.Fact) {
+	s.short = false
 	p, err := s.probe(ctx, purpose, level, measure)
 	if limit, is := errors.AsType[machine.Limit](err); is && s.low > 0 {
 		s.short = true
@@ -354,8 +355,10 @@ func (s *search) probeOnce(ctx context.Context, purpose Purpose, level float64,
 	case p.Outcome == Gone && len(s.found.Probes) == 1 && s.found.Closed == nil:
 		s.endAs(Unreachable, fact.SearchEnded{How: fact.EndUnreachable}, p.Facts)
 	case p.Outcome == Gone:
-		s.high = level
+		missed := s.high
+		s.high = level // the text names it; nobody knows whether it is met
 		s.endAt(Inconclusive, fact.EndLost, p.Facts)
+		s.high = missed
 	}
 	return p.Outcome, p.Facts
 }
@@ -409,11 +412,13 @@ func (s *search) writeResult() {
 			}
 		}
 	}
-	if s.last != nil { // its plan has no secrets
+	if s.last != nil { // its plan has no secrets; what probes change is put back
 		s.found.Host, s.found.Plan = s.last.Host, s.last.Plan
 		s.found.Plan.Rate, s.found.Plan.Seed, s.found.Plan.Arrival = 0, s.plan.Seed, s.plan.Arrival
+		s.found.Plan.Warmup = s.plan.Warmup
 		if s.settings.Axis != Rates {
 			s.found.Plan.Connections, s.found.Plan.Users = s.plan.Connections, s.plan.Users
+			s.found.Plan.Threads = s.plan.Threads
 		}
 		s.found.Plan.Duration = loadplan.Seconds(s.settings.Probe)
 	}

@@ -262,6 +262,9 @@ func TestEnds(t *testing.T) {
 			if s.End != c.end || (s.Certified != nil) != c.certified || !strings.Contains(s.Reason, c.reason) {
 				t.Errorf("%s, certified %v: %s", s.End, s.Certified, s.Reason)
 			}
+			if strings.HasPrefix(name, "gone") && s.High != nil {
+				t.Errorf("%v/s counts as missed, and nothing was measured there", *s.High)
+			}
 			if c.end == ClientBound && c.certified && (*s.Certified >= 500 || *s.High < 500) {
 				t.Errorf("certified %v of what is measurable below 500", *s.Certified)
 			}
