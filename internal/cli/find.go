@@ -188,8 +188,8 @@ func (f *findFlags) ownFaults(p parsed) (faults []error) {
 	flaw(given["levels"] && given["connections"], "--connections", "--levels says how many")
 	flaw(!sweep && given["rounds"], "--rounds", "a search has none; give --levels or --rates")
 	for _, o := range f.objectives {
-		flaw(!o.HarderWithLoad(), "--slo", o.Expr+" is easier to meet the higher the rate; find needs "+
-			"what is harder, with < or <=, or good> and checks>")
+		flaw(!o.HarderWithLoad(), "--slo", o.Expr+" is easier to meet with more load; find needs "+
+			"what is harder, as p99<20ms, errors<1% or good>95%")
 	}
 	return faults
 }

@@ -40,7 +40,7 @@ type Ready struct {
 	// http+unix:///path/to.sock:/uri. A server of fcgi:// or fcgi+unix:// is not asked: it is ready
 	// when it accepts a connection.
 	URL      string
-	Statuses []int         // of which the answer must have one; empty: any but those of notThere
+	Statuses []int         // of which the answer must have one; empty: any but loadplan.NotThere
 	Log      string        // it is ready when it has written this; "": URL is asked
 	Header   http.Header   // of the request; Host too
 	Timeout  time.Duration // 0 means DefaultReadyTimeout
@@ -103,15 +103,11 @@ func (r Ready) isTaken() bool {
 	return true
 }
 
-// notThere are statuses in which nobody has answered but a gateway or a proxy, or a server that
-// says itself that it is not ready. One that is asked for what it does not have is ready, too.
-var notThere = []int{http.StatusProxyAuthRequired, http.StatusBadGateway,
-	http.StatusServiceUnavailable, http.StatusGatewayTimeout}
-
-// fits reports whether an answer of that status says that the server is ready.
+// fits reports whether an answer of that status says that the server is ready. One that is asked for
+// what it does not have is ready, too.
 func (r Ready) fits(status int) bool {
 	if len(r.Statuses) == 0 {
-		return !slices.Contains(notThere, status)
+		return !slices.Contains(loadplan.NotThere, status)
 	}
 	return slices.Contains(r.Statuses, status)
 }

@@ -20,6 +20,10 @@ func (s Statuses) String() string {
 	return fmt.Sprintf("%d-%d", s.From, s.To)
 }
 
+// NotThere are the statuses in which a gateway or a proxy answers for a server that is not there, or a
+// server says itself that it is not ready.
+var NotThere = []int{407, 502, 503, 504}
+
 func areRanges(all []Statuses) bool {
 	return !slices.ContainsFunc(all, func(s Statuses) bool {
 		return s.From < 100 || s.To > 999 || s.From > s.To

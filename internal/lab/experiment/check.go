@@ -75,6 +75,7 @@ func (c *checker) checkAll() {
 	c.checkDesign()
 	c.checkWorkload()
 	c.checkLevels()
+	c.checkObjectives()
 	c.checkFactors()
 	c.checkVariants()
 	c.checkReferences()

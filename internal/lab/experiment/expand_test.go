@@ -104,6 +104,27 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// A server of which a status is expected that otherwise says that it is not there is ready with it.
+func TestReadyOfExpected(t *testing.T) {
+	for given, want := range map[string]Statuses{"200": nil, "[200, 404]": nil, "407": {{From: 407, To: 407}},
+		"[200, 503]": {{From: 200, To: 200}, {From: 503, To: 503}}, "4xx": {{From: 400, To: 499}}} {
+		e := mustRead(t, "version: 1\nname: x\nworkload: {expect: {status: "+given+"}}\n"+
+			"variants: {a: {processes: [{name: x, cmd: [x, '{{port}}']}], url: 'http://127.0.0.1:{{port}}/'}}\n")
+		i, err := Render(Expand(e)[0], values(t.TempDir()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := i.Processes[0].Ready.Status; !slices.Equal(got, want) {
+			t.Errorf("of %s: %v, want %v", given, got, want)
+		}
+	}
+}
+
+// A Hurl file may say itself which answers are streams.
+func TestObjectivesOfHurlFiles(t *testing.T) {
+	mustRead(t, smallest+"workload: {hurl: x.hurl}\nobjectives: [first_event.p99<1s]\nlevels: [{find: gap.p99<1s}]\n")
+}
+
 // What templates make for conditions counts as what they make.
 func TestMadeByConditions(t *testing.T) {
 	r := newRenderer(Variant{}, values(t.TempDir()))

@@ -111,7 +111,32 @@ func (c *checker) checkLoad(at string, l Level) {
 	c.addFaultIf(l.IsSearch() && c.Workload.Order() == Once, at+".find",
 		"the rows of workload.data are each sent once (data_order: once), and a search sends more")
 	for _, o := range l.Objectives() {
-		c.addFaultIf(!o.HarderWithLoad(), at+".find", "%s is easier to meet the higher the rate; a "+
-			"search needs an upper limit, such as p99<20ms", o.Expr)
+		c.addFaultIf(!o.HarderWithLoad(), at+".find", "%s is easier to meet with more load; a search "+
+			"needs what is harder, such as p99<20ms or good>95%%", o.Expr)
+	}
+	c.checkMeasured(at+".find", l.Objectives())
+}
+
+// checkObjectives checks the objectives of trials.
+func (c *checker) checkObjectives() {
+	for i := 0; ; i++ {
+		at := fmt.Sprintf("objectives[%d]", i)
+		if !c.isGiven(at) {
+			return
+		}
+		all, _ := objective.ParseList(c.values[at].Value) // one text may have several
+		c.checkMeasured(at, all)
+	}
+}
+
+// checkMeasured checks that a trial measures what objectives are about. Which answers are streams a
+// Hurl file may say itself.
+func (c *checker) checkMeasured(at string, all []objective.Objective) {
+	w := c.Workload
+	for _, o := range all {
+		c.addFaultIf(o.OfStreams() && w.Stream.Format == "" && w.Hurl == "", at,
+			"%s is of workload.stream, which is missing", o.Expr)
+		c.addFaultIf(o.OfGoodput() && len(w.Goodput) == 0, at,
+			"%s is of workload.goodput, which is missing", o.Expr)
 	}
 }

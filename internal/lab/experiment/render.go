@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/hole"
 )
 
@@ -257,16 +258,17 @@ func (r *renderer) renderReady(v Variant, ready *Ready, served string, last bool
 	default:
 		p.URL = at
 	}
-	if expected := v.Expected().Status; len(p.Status) == 0 && at == "" && haveGateways(expected) {
+	if expected := v.Expected().Status; len(p.Status) == 0 && at == "" && areOfNobody(expected) {
 		p.Status = expected
 	}
 	return p, err
 }
 
-// haveGateways reports whether a status is among them in which a gateway answers for a server that
-// is not there.
-func haveGateways(s Statuses) bool {
-	return slices.ContainsFunc(s, func(r Status) bool { return r.From <= 504 && r.To >= 502 })
+// areOfNobody reports whether a status is among them that otherwise says that the server is not there.
+func areOfNobody(s Statuses) bool {
+	return slices.ContainsFunc(loadplan.NotThere, func(code int) bool {
+		return slices.ContainsFunc(s, func(r Status) bool { return r.From <= code && code <= r.To })
+	})
 }
 
 // Address returns a URL with another path and query; if path is "" it is unchanged.
