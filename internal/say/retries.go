@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dyno/internal/digits"
@@ -17,36 +18,42 @@ var retryReasons = map[string]string{
 }
 
 func retries(a fact.Retries) string {
-	parts := make([]string, len(a.Of))
-	for i, r := range a.Of {
-		parts[i] = fmt.Sprintf("%s %s, because %s", count(r.Count), r.Method, retryReason(r))
-		if r.Twice {
-			parts[i] += " (the server may have carried it out twice)"
-		}
-	}
 	return fmt.Sprintf("%s (%.1f %%) %s sent again on another connection: %s",
-		digits.Plural(a.Count, "request"), a.Percent, digits.Were(a.Count), strings.Join(parts, "; "))
+		digits.Plural(a.Count, "request"), a.Percent, digits.Were(a.Count), retryList(a.Of, true))
 }
 
 // notRetried says why requests failed that were not sent again.
 func notRetried(a fact.NotRetried) string {
-	parts := make([]string, len(a.Of))
-	for i, r := range a.Of {
-		parts[i] = fmt.Sprintf("%s %s, because %s", count(r.Count), r.Method, retryReason(r))
-	}
 	return fmt.Sprintf("%s (%.1f %%) failed, which the server may have carried out: %s",
-		digits.Plural(a.Count, "request"), a.Percent, strings.Join(parts, "; "))
+		digits.Plural(a.Count, "request"), a.Percent, retryList(a.Of, false))
+}
+
+// retryList is how many requests of each method there were, and why. What was sent again may have
+// been carried out twice.
+func retryList(all []fact.Retry, again bool) string {
+	parts := make([]string, len(all))
+	for i, r := range all {
+		parts[i] = fmt.Sprintf("%s %s, because %s", count(r.Count), r.Method, retryReason(r))
+		if again && r.Twice {
+			parts[i] += " (the server may have carried it out twice)"
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // oftenClosed is from how many closed connections on one number of answers is a rule of the server.
 const oftenClosed = 3
 
+// closesAfter reports whether it is known after how many answers the server closed connections.
+func closesAfter(r fact.Retry) bool {
+	return (r.Why == "closed" || r.Why == "announced") && r.Most > 0
+}
+
 // retryReason is why requests of a method were sent again. If a server closes connections after so
 // many answers, that is said in its place.
 func retryReason(r fact.Retry) string {
-	closed := r.Why == "closed" || r.Why == "announced"
 	switch {
-	case !closed || r.Most == 0:
+	case !closesAfter(r):
 		return retryReasons[r.Why]
 	case r.Least < r.Most:
 		return fmt.Sprintf("the server closed connections after %s to %s requests", count(r.Least),
@@ -64,12 +71,13 @@ func Retried(a fact.Retries) string {
 		return ""
 	}
 	said := count(a.Count) + " retried"
-	one := oneReason(a.Of)
-	switch reason := retryReason(one); {
+	switch one := oneReason(a.Of); {
 	case one.Why == "refused":
 		return said + " after a refusal"
-	case one.Why != "" && reason != retryReasons[one.Why]:
-		return said + ": " + reason
+	case closesAfter(one):
+		return said + ": " + retryReason(one)
+	case slices.ContainsFunc(a.Of, func(r fact.Retry) bool { return r.Why == "refused" }):
+		return said // after a close, and after a refusal
 	}
 	return said + " after a close"
 }
@@ -85,7 +93,11 @@ func oneReason(all []fact.Retry) (one fact.Retry) {
 			return fact.Retry{}
 		default:
 			one.Count += r.Count
-			one.Least, one.Most = min(one.Least, r.Least), max(one.Most, r.Most)
+			if one.Least = min(one.Least, r.Least); one.Most*r.Most == 0 { // of some it is not known
+				one.Most = 0
+				continue
+			}
+			one.Most = max(one.Most, r.Most)
 		}
 	}
 	return one

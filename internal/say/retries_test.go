@@ -17,6 +17,8 @@ func TestRetried(t *testing.T) {
 		"2 retried: the server closed a connection after 20 requests":        {one("closed", 2, 20, 20)},
 		"5 retried: the server closed connections after 7 to 1,020 requests": {one("closed", 2, 20, 1_020), one("closed", 3, 7, 20)},
 		"5 retried after a close":   {one("closed", 2, 20, 20), one("unsent", 3, 20, 20)},
+		"9 retried":                 {one("closed", 4, 20, 20), one("refused", 5, 2, 2)},
+		"3 retried after a close":   {one("closed", 1, 0, 0), one("closed", 2, 20, 20)},
 		"7 retried after a close":   {one("closed", 7, 0, 0)},
 		"8 retried after a close":   {one("unsent", 8, 20, 20)},
 		"6 retried after a refusal": {one("refused", 6, 2, 2)},

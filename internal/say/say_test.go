@@ -47,7 +47,7 @@ var said = []fact.Fact{
 	{Args: fact.NotInTime{Never: 1, After: 1, Shortage: fact.Shortage{Of: fact.OfEither, Connections: 1, Users: 2}}},
 	{Args: fact.ApplicationStderr{Bytes: 12_345, First: "PHP Warning: no such key"}},
 	{Args: fact.Retries{Count: 1, Percent: 0.1, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 1}}}},
-	{Args: fact.NotRetried{Count: 2_234, Percent: 4.7, Of: []fact.Retry{{Method: "POST", Why: "closed", Count: 2_234, Least: 20, Most: 20}}},
+	{Args: fact.NotRetried{Count: 2_234, Percent: 4.7, Of: []fact.Retry{{Method: "POST", Why: "closed", Count: 2_234, Least: 20, Most: 20, Twice: true}}},
 		Remedies: []fact.Remedy{{Setting: "retry-unsafe", Value: fact.Some}}},
 	{Args: fact.NotRetried{Count: 1, Percent: 0.2, Of: []fact.Retry{{Method: "PATCH", Why: "closed", Count: 1}}}},
 	{Args: fact.Retries{Count: 3_926, Percent: 5, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 3_926, Least: 20, Most: 20}}}},

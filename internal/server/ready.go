@@ -103,8 +103,8 @@ func (r Ready) isTaken() bool {
 	return true
 }
 
-// fits reports whether an answer of that status says that the server is ready. One that is asked for
-// what it does not have is ready, too.
+// fits reports whether an answer of that status says that the server is ready. One that is asked
+// for what it does not have is ready, too.
 func (r Ready) fits(status int) bool {
 	if len(r.Statuses) == 0 {
 		return !slices.Contains(loadplan.NotThere, status)

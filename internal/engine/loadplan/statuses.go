@@ -20,8 +20,8 @@ func (s Statuses) String() string {
 	return fmt.Sprintf("%d-%d", s.From, s.To)
 }
 
-// NotThere are the statuses in which a gateway or a proxy answers for a server that is not there, or a
-// server says itself that it is not ready.
+// NotThere are the statuses in which a gateway or a proxy answers for a server that is not there,
+// or a server says itself that it is not ready.
 var NotThere = []int{407, 502, 503, 504}
 
 func areRanges(all []Statuses) bool {

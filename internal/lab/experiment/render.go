@@ -264,7 +264,8 @@ func (r *renderer) renderReady(v Variant, ready *Ready, served string, last bool
 	return p, err
 }
 
-// areOfNobody reports whether a status is among them that otherwise says that the server is not there.
+// areOfNobody reports whether a status is among them that otherwise says that the server is not
+// there.
 func areOfNobody(s Statuses) bool {
 	return slices.ContainsFunc(loadplan.NotThere, func(code int) bool {
 		return slices.ContainsFunc(s, func(r Status) bool { return r.From <= code && code <= r.To })
