@@ -3,7 +3,6 @@ package capacity
 import (
 	"math"
 
-	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 )
 
@@ -89,15 +88,4 @@ func (a Axis) most() float64 {
 		return loadplan.MaxUsers
 	}
 	return loadplan.MaxRate
-}
-
-// Text is a level in words: 739.8/s, or 82 users.
-func (a Axis) Text(level float64) string {
-	switch a {
-	case Connections:
-		return digits.Plural(int64(level), "connection")
-	case Users:
-		return digits.Plural(int64(level), "user")
-	}
-	return loadplan.RatePerSecond(level).String() + "/s"
 }

@@ -255,4 +255,5 @@ type Judged struct {
 	Verdict Outcome  `json:"verdict"`
 
 	lacks fact.Args // what the value does not cover: Note says it
+	good  bool      // the objective is about the share of good requests
 }

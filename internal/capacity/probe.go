@@ -255,7 +255,8 @@ func (p *prober) judgeObjectives(r *result.Result, intervals []loadresult.Interv
 	window float64) (all []Judged) {
 	samples := map[string]*sample{}
 	for _, o := range p.objectives {
-		j := Judged{Outcome: o.Judge(r), Verdict: Failed, lacks: o.Lacks(r)}
+		j := Judged{Verdict: Failed, good: o.OfGood()}
+		j.Outcome, j.lacks = o.JudgeWhole(r)
 		q, of, bounded := o.Bounded()
 		if bounded && samples[of] == nil {
 			samples[of] = newSample(intervals, valuesOf(of), window)
@@ -340,10 +341,7 @@ func mayBeChance(o objective.Objective, j Judged, requests int64) bool {
 
 // ofErrors reports whether errors are what is judged: they, or what is right, but not the share of
 // requests that were good, most of which are only slow.
-func (j *Judged) ofErrors() bool {
-	o, err := objective.Parse(j.Expr)
-	return j.Unit == "percent" && (err != nil || !o.OfGood())
-}
+func (j *Judged) ofErrors() bool { return j.Unit == "percent" && !j.good }
 
 // worstOutcome is the outcome of all objectives together: the worst.
 func worstOutcome(r *result.Result, all []Judged) (o Outcome, why []fact.Fact) {

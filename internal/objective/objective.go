@@ -217,7 +217,7 @@ func parseQuantity(name string) (quantity, error) {
 	q := quantity{name: name, whose: "latency", kind: times}
 	statistic := name
 	if whose, rest, dotted := strings.Cut(name, "."); dotted && !isPercentile(name) {
-		q.whose, statistic = whose, rest
+		q.whose, statistic = cmp.Or(aliases[whose], whose), rest
 	}
 	of := distributions[q.whose]
 	if q.whose == "itl" {
@@ -254,8 +254,6 @@ var distributions = map[string]func(*result.Result) *result.Distribution{
 	"first_event": ofStream(func(s *streamed.Stream) *result.Distribution { return s.First }),
 	"gap":         ofStream((*streamed.Stream).GapAtLeast),
 	"token_time":  ofStream((*streamed.Stream).TokenAtLeast),
-	"ttft":        ofStream(func(s *streamed.Stream) *result.Distribution { return s.First }),
-	"tpot":        ofStream((*streamed.Stream).TokenAtLeast),
 
 	"error_latency":    func(r *result.Result) *result.Distribution { return r.ErrorLatency },
 	"iteration":        (*result.Result).IterationTime,
@@ -402,17 +400,16 @@ func nothingDue(r *result.Result) bool {
 // missed, or that a floor is met; the most that it can be may prove the opposite. A percentile that
 // so few values cannot have is undecided, if their longest meets it.
 func (o Objective) Judge(r *result.Result) result.Outcome {
-	out, lacks := o.judge(r)
-	if lacks != nil {
-		out.Note = say.Sentence(fact.Fact{Args: lacks})
-	}
+	out, _ := o.JudgeWhole(r)
 	return out
 }
 
-// Lacks is what the value does not cover, which Judge notes; nil if there is nothing.
-func (o Objective) Lacks(r *result.Result) fact.Args {
-	_, lacks := o.judge(r)
-	return lacks
+// JudgeWhole is Judge, with what the value does not cover, which it notes; nil if there is nothing.
+func (o Objective) JudgeWhole(r *result.Result) (out result.Outcome, lacks fact.Args) {
+	if out, lacks = o.judge(r); lacks != nil {
+		out.Note = say.Sentence(fact.Fact{Args: lacks})
+	}
+	return out, lacks
 }
 
 func (o Objective) judge(r *result.Result) (out result.Outcome, lacks fact.Args) {
@@ -480,12 +477,6 @@ func (o Objective) OfErrors() bool { return o.whose == "errors" }
 // Quantity is what the objective is about, as it was written.
 func (o Objective) Quantity() string { return o.name }
 
-// Quantile is the quantile of latency that the objective is about, between 0 and 1. ok is false if
-// it is about anything else.
-func (o Objective) Quantile() (q float64, ok bool) {
-	return o.percent / 100, o.whose == "latency" && o.percent > 0
-}
-
 // missing is how many requests, or iterations, had no answer; nil if all had one.
 func (o Objective) missing(r *result.Result) fact.Args {
 	if o.whose == "iteration" {
@@ -493,7 +484,7 @@ func (o Objective) missing(r *result.Result) fact.Args {
 		return fact.AnswersMissing{Count: d.Known() - d.Count, Of: d.Known(), Iterations: true,
 			By: fact.ByDrain, DeadlineUS: r.Window.DrainedS * 1e6}
 	}
-	if r.Stream != nil && slices.Contains([]string{"gap", "token_time", "tpot"}, o.whose) {
+	if r.Stream != nil && slices.Contains([]string{"gap", "token_time"}, o.whose) {
 		return r.Stream.Unended()
 	}
 	return r.Missing()

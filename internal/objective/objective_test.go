@@ -294,7 +294,7 @@ func TestWhatObjectivesAreAbout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, ok := o.Quantile()
+		q, _, ok := o.Bounded()
 		if ok != (c.q > 0) || ok && math.Abs(q-c.q) > 1e-12 || o.Limit() != c.limit ||
 			o.Ceiling() != c.ceiling || o.OfErrors() != c.errors {
 			t.Errorf("%s: quantile %v, %v, limit %v, ceiling %v, of errors %v", c.expr, q, ok, o.Limit(),

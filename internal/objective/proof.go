@@ -85,7 +85,7 @@ func (p *pending) longerThan(us float64) int64 {
 
 // late is how many requests have waited for longer than the limit of an objective of latency.
 func (g *Guard) late(o Objective) int64 {
-	if _, is := o.Quantile(); !is || !o.Ceiling() {
+	if _, of, is := o.Bounded(); !is || of != "latency" || !o.Ceiling() {
 		return 0
 	}
 	return g.waiting.longerThan(o.limit)

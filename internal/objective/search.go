@@ -10,8 +10,7 @@ func (o Objective) HarderWithLoad() bool {
 
 // OfStreams reports whether the objective is of streams of events.
 func (o Objective) OfStreams() bool {
-	all := []string{FirstEvent, "ttft", "gap", "token_time", "tpot", "events", "tokens"}
-	return slices.Contains(all, o.whose)
+	return slices.Contains([]string{FirstEvent, "gap", "token_time", "events", "tokens"}, o.whose)
 }
 
 // OfGoodput reports whether the objective is of the requests that meet limits of their own.
@@ -24,11 +23,6 @@ func (o Objective) OfGood() bool { return o.whose == "good" }
 // "latency" or FirstEvent. Each request has one such value of its own, so their order statistics
 // bound it.
 func (o Objective) Bounded() (q float64, of string, ok bool) {
-	switch o.whose {
-	case "latency":
-		of = o.whose
-	case FirstEvent, "ttft":
-		of = FirstEvent
-	}
-	return o.percent / 100, of, of != "" && o.percent > 0
+	ok = o.percent > 0 && (o.whose == "latency" || o.whose == FirstEvent)
+	return o.percent / 100, o.whose, ok
 }

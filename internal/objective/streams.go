@@ -1,9 +1,10 @@
 package objective
 
 import (
-	"dyno/internal/fact"
+	"cmp"
 	"strings"
 
+	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
 )
@@ -42,6 +43,9 @@ var streamQuantities = map[string]struct {
 // FirstEvent is the time to the first event of a stream, as objectives name it.
 const FirstEvent = "first_event"
 
+// aliases are other names of times of streams.
+var aliases = map[string]string{"ttft": FirstEvent, "tpot": "token_time"}
+
 // parseStreams finds one of streamQuantities.
 func parseStreams(name string) (q quantity, is bool) {
 	s, is := streamQuantities[name]
@@ -50,7 +54,7 @@ func parseStreams(name string) (q quantity, is bool) {
 
 // unmeasured is why nothing was measured of an objective; nil: nobody knows.
 func (o Objective) unmeasured(r *result.Result) fact.Args {
-	if s := r.Stream; s != nil && (o.whose == "token_time" || o.whose == "tpot") {
+	if s := r.Stream; s != nil && o.whose == "token_time" {
 		if left := s.Left(); left > 0 {
 			return fact.TokensLeft{Streams: left, Of: s.Each.Events.Count}
 		}
@@ -72,9 +76,8 @@ func ofStream(of func(*streamed.Stream) *result.Distribution) func(*result.Resul
 // ofRouteStreams is the reading of NAME.first_event or NAME.gap, if a route has that NAME.
 func ofRouteStreams(route *result.Route, name, statistic string) (got reading, is bool) {
 	base, of, _ := strings.Cut(strings.TrimPrefix(name, route.Name), ".")
-	times := map[string]*streamed.Times{"first_event": route.First, "ttft": route.First,
-		"gap": route.Gap}
-	t, known := times[of]
+	times := map[string]*streamed.Times{FirstEvent: route.First, "gap": route.Gap}
+	t, known := times[cmp.Or(aliases[of], of)]
 	if base != "" || !known || !strings.HasPrefix(name, route.Name) {
 		return reading{}, false
 	}

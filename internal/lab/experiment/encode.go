@@ -20,7 +20,7 @@ func setDefaults(v any) {
 	switch v := v.(type) {
 	case interface{ setDefaults() }:
 		v.setDefaults()
-	case *Stream:
+	case interface{ SetDefaults() }:
 		v.SetDefaults()
 	}
 }

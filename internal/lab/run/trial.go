@@ -251,7 +251,8 @@ func settleStreams(p *loadplan.Plan, before *result.Result) {
 	}
 }
 
-// settleStreamsMost limits how long that takes.
+// settleStreamsMost limits how long that takes: less than in a search, where nothing else has
+// warmed the server up, and there are fewer probes than an experiment has trials.
 const settleStreamsMost = loadplan.Seconds(30 * time.Second)
 
 // unusable is why a load says nothing of its server: its script failed, or nothing was answered.

@@ -78,7 +78,7 @@ func rainView(s *streamed.Stream) View {
 		return v
 	}
 	if each > 1 {
-		v.Foot = append(v.Foot, fmt.Sprintf("of long streams each %s arrival", ordinal(each)))
+		v.Foot = append(v.Foot, fmt.Sprintf("of long streams one arrival in %d", each))
 	}
 	for _, m := range []Mark{drops, begins} {
 		v.Marks = append(v.Marks, m)
@@ -89,15 +89,4 @@ func rainView(s *streamed.Stream) View {
 	v.Summary = fmt.Sprintf("When the events of %s came: the last %s after it was due",
 		format.Plural(int64(len(s.Samples)), "stream"), format.Micros(last*1e6))
 	return v
-}
-
-// ordinal is how people count every so-many-th.
-func ordinal(n int) string {
-	switch {
-	case n == 2:
-		return "second"
-	case n%10 == 2 && n%100 != 12:
-		return fmt.Sprintf("%dnd", n)
-	}
-	return fmt.Sprintf("%dth", n)
 }

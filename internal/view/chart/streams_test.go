@@ -30,7 +30,7 @@ func TestStreamViews(t *testing.T) {
 	if err != nil || len(rain.Marks) != 2 || len(rain.Marks[0].Points) != 2 || rain.Marks[1].Points[1] != (Point{X: 0.3, Y: 2}) {
 		t.Errorf("%+v, %v", rain.Marks, err)
 	}
-	if foot := strings.Join(rain.Foot, "; "); !strings.Contains(foot, "n = 3 streams") || !strings.Contains(foot, "each 8th arrival") {
+	if foot := strings.Join(rain.Foot, "; "); !strings.Contains(foot, "n = 3 streams") || !strings.Contains(foot, "one arrival in 8") {
 		t.Error(foot)
 	}
 	r.Stream.Samples, r.Series = nil, r.Series[1:2]
