@@ -138,7 +138,7 @@ func (b *bench) run(l load) (c cost, err error) {
 	if err != nil {
 		return c, err
 	}
-	count := connections * b.events
+	count, want := connections*b.events, connections // events, and answers
 	server := []string{self, "-serve", l.event, "-events", fmt.Sprint(b.events)}
 	file := filepath.Join(b.dir, "result.json")
 	args := []string{"-c", "0", b.dyno, "run", "--no-save", "-q", "-t", "1",
@@ -147,7 +147,8 @@ func (b *bench) run(l load) (c cost, err error) {
 	if l.event == "" {
 		server = []string{b.dyno, "target", "--listen", "127.0.0.1:0", "--body", "12",
 			"--ring", "epoll"}
-		args[len(args)-1] = fmt.Sprint(count)
+		want = count
+		args[len(args)-1] = fmt.Sprint(want)
 	}
 	if l.stream != "" {
 		args = append(args, "--stream", l.stream)
@@ -174,8 +175,8 @@ func (b *bench) run(l load) (c cost, err error) {
 		return c, err
 	}
 	switch s := r.Stream; {
-	case r.Requests.Completed != count && r.Requests.Completed != connections:
-		return c, fmt.Errorf("%d were completed", r.Requests.Completed)
+	case r.Requests.Completed != want:
+		return c, fmt.Errorf("%d of %d were completed", r.Requests.Completed, want)
 	case s != nil && s.Counted < count:
 		return c, fmt.Errorf("%d events of %d were counted", s.Counted, count)
 	case s != nil:

@@ -45,7 +45,7 @@ type Settings struct {
 	Probe   time.Duration // measured in a probe: 0 is 10 s, and 8 s the least for good bounds
 	Confirm time.Duration // measured to confirm: 0 is three times Probe
 	Axis    Axis          // what is searched: "" is Rates
-	Start   float64       // the first level to try: 0 is a rate of a fifth of a closed loop's, or 10
+	Start   float64       // to try first: 0 is a fifth of a closed loop's rate, or 10 of the others
 	Within  float64       // of the bracket, high/low: 0 is 1.05
 
 	// Step is the factor of the first change of the load, until a level is met and one is not. The

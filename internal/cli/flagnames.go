@@ -26,8 +26,8 @@ func (f *runFlags) planFaults() (all []error) {
 		others = setting.InLabels
 	}
 	for _, flaw := range f.plan.Flaws() {
-		at := flaw.Named(setting.InFlags)
-		at.Problem, at.Mend = flaw.Named(others).Problem, flaw.Named(others).Mend
+		at, said := flaw.Named(setting.InFlags), flaw.Named(others)
+		at.Problem, at.Mend = said.Problem, said.Mend
 		all = append(all, at)
 	}
 	return all

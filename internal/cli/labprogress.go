@@ -119,8 +119,8 @@ func (t *liveTable) erase() {
 	t.drawn = 0
 }
 
-// noteWaiting says what is waited for, once: every trial starts its server anew. The ports of one
-// that is given them differ.
+// noteWaiting says what is waited for, once: every trial starts its server anew, perhaps on another
+// port.
 func (p *labProgress) noteWaiting(w server.Waiting) {
 	once := w
 	if w.Log == "" {

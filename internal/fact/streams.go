@@ -42,6 +42,9 @@ type TokensUntold struct {
 	Of      int64 `json:"of"`
 }
 
+// Kind is the kind's name.
+func (TokensUntold) Kind() Kind { return "tokens-untold" }
+
 // TokensLeft says that users left streams whose server had told no number of tokens until then,
 // where a limit is of token times.
 type TokensLeft struct {
@@ -51,6 +54,3 @@ type TokensLeft struct {
 
 // Kind is the kind's name.
 func (TokensLeft) Kind() Kind { return "tokens-left" }
-
-// Kind is the kind's name.
-func (TokensUntold) Kind() Kind { return "tokens-untold" }

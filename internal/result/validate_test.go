@@ -10,6 +10,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/result/streamed"
 )
 
 // keysOf are those of a written result, to be changed.
@@ -92,6 +93,12 @@ func TestCheckFindsCountsThatCannotBe(t *testing.T) {
 		"errors[0].count: -3 is below": func(r *Result) { r.Errors[0].Count = -3 },
 		"series[0]: -1 is below 0":     func(r *Result) { r.Series[0].Sent = -1 },
 		"route a: -1 is below 0":       func(r *Result) { r.Routes[0].Errors = -1 },
+		"stream.samples: the arrivals": func(r *Result) {
+			r.Stream = &streamed.Stream{Samples: []streamed.Sample{{Each: 1, Arrivals: []int64{-1, 2}}}}
+		},
+		"stream.samples: 51, at most 50": func(r *Result) {
+			r.Stream = &streamed.Stream{Samples: slices.Repeat([]streamed.Sample{{Each: 1}}, 51)}
+		},
 	} {
 		r := from(t, closedRun())
 		r.Status = maps.Clone(r.Status)

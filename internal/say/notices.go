@@ -87,8 +87,8 @@ func besideSentence(args fact.Args) string {
 		return fmt.Sprintf("%d of %d generators did not say what became of their iterations and checks: "+
 			"both are those of the others", a.Parts, a.Of)
 	case fact.RoutesUntimed:
-		return fmt.Sprintf("%d of %s have no latency: those of all of them are more than an agent may "+
-			"send", a.Routes, digits.Plural(int64(a.Of), "route"))
+		return fmt.Sprintf("%s of %s have no latency: an agent's result had no room for it",
+			count(int64(a.Routes)), digits.Plural(int64(a.Of), "route"))
 	}
 	return ""
 }

@@ -338,7 +338,7 @@ func lookUpHost(ctx context.Context, p loadplan.Plan, host string, lookup Lookup
 func (policy *Policy) checkAmounts(p loadplan.Plan, objectIf func(bool, string, ...any)) {
 	rate := p.Peak().PerSecond() + p.Probe.PerSecond()
 	objectIf(policy.MaxRate > 0 && !p.Open(),
-		"its policy allows %v requests a second, and a closed loop has no rate; an open one has",
+		"its policy allows %v requests a second, and a closed loop has no rate; give one",
 		loadplan.RatePerSecond(policy.MaxRate))
 	objectIf(policy.MaxRate > 0 && rate > policy.MaxRate,
 		"its share is %v requests a second at most, and its policy "+

@@ -251,8 +251,12 @@ func (s *Stream) Check() error {
 			all = append(all, d.Check(name))
 		}
 	}
+	if n := len(s.Samples); n > loadresult.RainStreams {
+		all = append(all, fmt.Errorf("stream.samples: %d, at most %d", n, loadresult.RainStreams))
+	}
 	for _, x := range s.Samples {
-		if x.Each < 1 || len(x.Arrivals) > loadresult.RainDrops || !slices.IsSorted(x.Arrivals) {
+		if x.Each < 1 || len(x.Arrivals) > loadresult.RainDrops || !slices.IsSorted(x.Arrivals) ||
+			len(x.Arrivals) > 0 && x.Arrivals[0] < 0 {
 			all = append(all, errors.New("stream.samples: the arrivals of one are none"))
 		}
 	}

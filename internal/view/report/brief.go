@@ -293,7 +293,7 @@ func overText(r *result.Result, d *result.Distribution) string {
 	n := d.Over.Count
 	s := fmt.Sprintf(`; "over": %s without an answer`, format.Plural(n, "request"))
 	if w := r.Requests.Waiting; w != nil && *w > 0 && *w <= n {
-		s += fmt.Sprintf(", never sent: %s", format.Count(*w))
+		s += fmt.Sprintf(", %s of them never sent", format.Count(*w))
 	}
 	return s
 }
