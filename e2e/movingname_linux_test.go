@@ -3,11 +3,18 @@ package e2e
 import (
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
 )
+
+// asksForIPv4 reports whether a query is one for IPv4 addresses.
+func asksForIPv4(query []byte) bool {
+	var m dnsmessage.Message
+	return m.Unpack(query) == nil && len(m.Questions) == 1 && m.Questions[0].Type == dnsmessage.TypeA
+}
 
 // answerAddresses answers queries for IPv4 addresses.
 func answerAddresses(query []byte, addresses ...string) []byte {
@@ -41,6 +48,10 @@ func testMovingName(t *testing.T) {
 func testNameThatMoves(t *testing.T, follows bool) {
 	var served [4]atomic.Int64
 	var moved atomic.Bool
+	// Once the name has moved, its old servers answer when dyno has the new addresses: it has taken what
+	// it was answered when it asks again.
+	followed, answered := make(chan struct{}), 0
+	follow := sync.OnceFunc(func() { close(followed) })
 	words, port := []byte(answer), "0"
 	var addresses []string
 	for i, a := range []string{"127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"} {
@@ -49,6 +60,9 @@ func testNameThatMoves(t *testing.T, follows bool) {
 				if served[i].Add(1) == 100 {
 					moved.Store(true)
 				}
+				if follows && i < 2 && moved.Load() {
+					<-followed
+				}
 				if _, err := c.Write(words); err != nil {
 					return
 				}
@@ -56,8 +70,14 @@ func testNameThatMoves(t *testing.T, follows bool) {
 		})
 		addresses = append(addresses, a+":"+port)
 	}
+	t.Cleanup(follow) // before those that wait for the servers
 	startResolver(t, func(query []byte) []byte {
 		if moved.Load() {
+			if asksForIPv4(query) {
+				if answered++; answered == 2 {
+					follow()
+				}
+			}
 			return answerAddresses(query, "127.0.0.5", "127.0.0.9", "127.0.0.6")
 		}
 		return answerAddresses(query, "127.0.0.3", "127.0.0.9", "127.0.0.4")

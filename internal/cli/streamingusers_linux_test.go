@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The server of docs/streaming-users.md streams, and every command of the page does what it says.
@@ -18,10 +17,9 @@ func TestStreamingUsersPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	l.Close()
-	local := strings.NewReplacer("127.0.0.1:8080", address)
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(local.Replace(fenced(t, page, "go"))), 0o600); err != nil {
+	defer l.Close()
+	local := strings.NewReplacer("127.0.0.1:8080", l.Addr().String())
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(servesListener(t, fenced(t, page, "go"))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	build := exec.Command("go", "build", "-o", "server", "main.go")
@@ -29,7 +27,13 @@ func TestStreamingUsersPage(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	file, err := l.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
 	server := exec.Command(filepath.Join(dir, "server"))
+	server.ExtraFiles = []*os.File{file}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -37,16 +41,6 @@ func TestStreamingUsersPage(t *testing.T) {
 		server.Process.Kill()
 		server.Wait()
 	})
-	for until := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			c.Close()
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal(err)
-		}
-	}
 	ran := 0
 	for line := range strings.Lines(page) {
 		line, is := strings.CutPrefix(strings.TrimRight(line, "\n"), "    dyno ")
@@ -61,7 +55,7 @@ func TestStreamingUsersPage(t *testing.T) {
 			}
 			continue
 		}
-		out, err := shell(t, dir, strings.Replace(line, "-d 10s --warmup 2s", "-d 500ms --drain 1m", 1)).CombinedOutput()
+		out, err := shell(t, dir, strings.Replace(line, "-d 10s --warmup 2s", "-n 60 --drain 1m", 1)).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "\n  first event  ") || !strings.Contains(string(out), "\n  gap  ") {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
@@ -69,4 +63,19 @@ func TestStreamingUsersPage(t *testing.T) {
 	if ran != 2 {
 		t.Errorf("the page has %d commands", ran)
 	}
+}
+
+// servesListener is a page's server, which accepts from the test's listener: its port is never free.
+func servesListener(t *testing.T, source string) string {
+	t.Helper()
+	for old, instead := range map[string]string{
+		`log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil))`: "l, err := net.FileListener(os.NewFile(3, \"\"))\n\tlog.Fatal(err, http.Serve(l, nil))",
+		"\t\"net/http\"\n": "\t\"net\"\n\t\"net/http\"\n\t\"os\"\n",
+	} {
+		if strings.Count(source, old) != 1 {
+			t.Fatalf("the server does not have %q once", old)
+		}
+		source = strings.Replace(source, old, instead, 1)
+	}
+	return source
 }

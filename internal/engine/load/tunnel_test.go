@@ -117,6 +117,7 @@ func TestProxyOnRings(t *testing.T) {
 					p.Target = loadplan.Target{URL: s.URL, Host: at.Addr().String(), Port: at.Port(), TLS: secure}
 					p.TLS.Insecure, p.Proxy, p.Ring = secure, url, kind
 					p.Requested, p.Duration, p.Connections, p.Reconnect = 40, 0, 4, 5
+					p.Drain, p.Timeout = loadplan.Seconds(time.Minute), loadplan.Seconds(time.Minute)
 				}))
 				tunnels, forwarded := proxy.Tunnels.Load()-before, proxy.Forwarded.Load()
 				if r.Total.Completed != 40 || secure && (tunnels < 8 || tunnels < int64(r.Totals.Opened)) || !secure && (tunnels > 0 || forwarded != 40) {
