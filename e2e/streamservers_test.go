@@ -85,14 +85,14 @@ func TestStreamsOfOtherServers(t *testing.T) {
 			}
 			log := servedStreams(t, filepath.Join(l.dir, "log.csv"))
 			checkStream(t, r.Stream.First, r.Stream.Gap, log)
-			tellStream(t, "dyno", r.Stream.First, r.Stream.Gap, log)
+			tellStream(t, r.Stream.First, r.Stream.Gap, log)
 		})
 	}
 }
 
 // tellStream says how far what was measured is from the server's log. On a busy machine that says
 // nothing of dyno, so nothing is asserted.
-func tellStream(t *testing.T, who string, first, gap *durations.Distribution, log map[string]*served) {
+func tellStream(t *testing.T, first, gap *durations.Distribution, log map[string]*served) {
 	t.Helper()
 	var firsts, gaps []float64
 	for _, s := range log {
@@ -107,7 +107,7 @@ func tellStream(t *testing.T, who string, first, gap *durations.Distribution, lo
 	off := func(is, should float64) string {
 		return fmt.Sprintf("%.2f ms of %.2f (%+.1f %%)", is/1e3, should/1e3, 100*(is/should-1))
 	}
-	t.Logf("%s: first event p50 %s, p90 %s; gap p50 %s, p99 %s", who, off(first.P50, at(firsts, .5)),
+	t.Logf("first event p50 %s, p90 %s; gap p50 %s, p99 %s", off(first.P50, at(firsts, .5)),
 		off(first.P90, at(firsts, .9)), off(gap.P50, at(gaps, .5)), off(gap.P99, at(gaps, .99)))
 }
 
@@ -159,7 +159,7 @@ func TestStreamsBehindNginx(t *testing.T) {
 				}
 			}
 			checkStream(t, s.First, s.Gap, log)
-			tellStream(t, "dyno", s.First, s.Gap, log)
+			tellStream(t, s.First, s.Gap, log)
 		})
 	}
 }

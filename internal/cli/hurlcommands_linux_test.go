@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,24 +119,30 @@ func TestOneFileFiveCommands(t *testing.T) {
 	}
 	bought("find", int64(due))
 
-	runHurlInFleet(t, dir, base)
+	defer threeAgents(t, dir)()
+	done(t, dir, "dyno run --fleet all --loose-start -n 31 -c 6 -d 5m --drain 1m --data users.csv --json fleet.json"+base)
 	bought("three agents", buys(t, dir, "fleet.json"))
 	if n := one.wrong.Load() + two.wrong.Load(); n > 0 {
 		t.Errorf("%d requests were wrong", n)
 	}
 }
 
-// runHurlInFleet runs the file from three agents of this machine.
-func runHurlInFleet(t *testing.T, dir, base string) {
+// threeAgents starts a fleet of three agents on this machine.
+func threeAgents(t *testing.T, dir string) (end func()) {
+	t.Helper()
 	_, hub := started(t, dir, "dyno fleet up --listen 127.0.0.1:0")
-	defer ended(t, hub)
+	all := []*exec.Cmd{hub}
 	for i := range 3 {
 		done(t, dir, "sh -c 'dyno fleet token > token'")
 		_, agent := started(t, dir, fmt.Sprint("dyno agent --join @token --name web", i))
-		defer ended(t, agent)
+		all = append(all, agent)
 	}
 	await(t, "the agents", func() bool { return strings.Count(done(t, dir, "dyno fleet ls"), "ready") == 3 })
-	done(t, dir, "dyno run --fleet all --loose-start -n 31 -c 6 -d 5m --drain 1m --data users.csv --json fleet.json"+base)
+	return func() {
+		for _, c := range slices.Backward(all) {
+			ended(t, c)
+		}
+	}
 }
 
 // buys is how many purchases the result in a file has. All of its iterations are complete.

@@ -183,14 +183,7 @@ func TestLogInOnce(t *testing.T) {
 		t.Errorf("by the page's commands %d logged in, %d listed and %d ordered; %d requests were wrong", s.logins, s.listed,
 			s.ordered, s.wrong)
 	}
-	_, hub := started(t, dir, "dyno fleet up --listen 127.0.0.1:0")
-	defer ended(t, hub)
-	for i := range 3 {
-		done(t, dir, "sh -c 'dyno fleet token > token'")
-		_, agent := started(t, dir, fmt.Sprint("dyno agent --join @token --name web", i))
-		defer ended(t, agent)
-	}
-	await(t, "the agents", func() bool { return strings.Count(done(t, dir, "dyno fleet ls"), "ready") == 3 })
+	defer threeAgents(t, dir)()
 	run(t, "refresh.hurl", "--fleet all --loose-start")
 }
 

@@ -10,6 +10,23 @@ import (
 	"dyno/internal/result/streamed"
 )
 
+// judged is how an objective judges a result, and in a word.
+func judged(t *testing.T, expr string, r *result.Result) (o result.Outcome, state string) {
+	t.Helper()
+	parsed, err := Parse(expr)
+	if err != nil {
+		t.Fatalf("%s: %v", expr, err)
+	}
+	o = parsed.Judge(r)
+	switch {
+	case o.IsUndecided():
+		return o, "undecided"
+	case o.Met:
+		return o, "met"
+	}
+	return o, "missed"
+}
+
 // Objectives of streams are judged by what the streams had. A stream that was cut in a silence may
 // have had a longer gap, so it cannot help to meet an upper bound.
 func TestObjectivesOfStreams(t *testing.T) {
@@ -36,21 +53,12 @@ func TestObjectivesOfStreams(t *testing.T) {
 		"events>500/s": "met", "events>1k": "missed", "tokens>=400": "met", "good>96%": "met", "good>99%": "missed",
 		"goodput>7/s": "met",
 	} {
-		o, err := Parse(expr)
-		if err != nil {
-			t.Errorf("%s: %v", expr, err)
-			continue
-		}
-		got := o.Judge(r)
-		state := map[bool]string{true: "met", false: "missed"}[got.Met]
-		if got.IsUndecided() {
-			state = "undecided"
-		}
+		got, state := judged(t, expr, r)
 		note := map[bool]string{true: "120 streams had begun and did not end: 100 were cut, 20 stalled"}[want == "undecided"]
 		if state != want || note != "" && got.Note != note {
 			t.Errorf("%s: %+v, want %s", expr, got, want)
 		}
-		if plain := o.Judge(&result.Result{}); plain.Met {
+		if plain, _ := judged(t, expr, &result.Result{}); plain.Met {
 			t.Errorf("%s is met where answers are no streams: %+v", expr, plain)
 		}
 	}
@@ -64,11 +72,7 @@ func TestObjectivesOfStreams(t *testing.T) {
 	r.Requests.Sent = 7
 	const note = "users left 5 of 7 streams before the server told its number of tokens, so their token time is not known, and they keep no limit of it"
 	for expr, want := range map[string]string{"tpot.p99<60ms": note, "token_time.max<1s": note, "gap.max<2s": ""} {
-		o, err := Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := o.Judge(r); got.Met || got.Value != nil || got.Note != want {
+		if got, _ := judged(t, expr, r); got.Met || got.Value != nil || got.Note != want {
 			t.Errorf("%s: %+v, want the note %q", expr, got, want)
 		}
 	}
@@ -90,16 +94,7 @@ func TestObjectivesOfRoutesWithStreams(t *testing.T) {
 		"route.a.gap.p99<8ms": "met", "route.b.gap.p99<4ms": "undecided", "route.b.gap.p99<2ms": "missed",
 		"route.POST /login.gap.p99 < 1 s": "missed", "route.POST /login.max<2ms": "missed", "route.b.first_event.p99<1s": "missed", "route.b.gap.p90<1s": "missed",
 	} {
-		o, err := Parse(expr)
-		if err != nil {
-			t.Errorf("%s: %v", expr, err)
-			continue
-		}
-		got := o.Judge(r)
-		state := map[bool]string{true: "met", false: "missed"}[got.Met]
-		if got.IsUndecided() {
-			state = "undecided"
-		}
+		got, state := judged(t, expr, r)
 		if state != want {
 			t.Errorf("%s: %+v, want %s", expr, got, want)
 		}

@@ -40,10 +40,10 @@ func TestHTTP3Streams(t *testing.T) {
 			p.Timeout, p.Drain = loadplan.Seconds(2*time.Minute), loadplan.Seconds(time.Minute)
 		}))
 		got := r.Total.Stream
-		if r.Total.Completed != streams || len(r.Failures) > 0 || got.Counted < counted || got.Eventful != streams || r.Opened != 2 {
+		if r.Total.Completed != streams || len(r.Failures) > 0 || got.Counted < counted || take == "" && got.Counted != counted || got.Eventful != streams || r.Opened != 2 {
 			t.Errorf("take %q: %d completed on %d connections, %+v, %+v", take, r.Total.Completed, r.Opened, got.StreamCounts, r.Failures)
 		}
-		if took := got.First.Sum.Float64() + got.Gap.Sum.Float64(); took < 0.99*float64(wrote.Load()) {
+		if took := got.First.Sum.Float64() + got.Gap.Sum.Float64(); take == "" && took < 0.99*float64(wrote.Load()) {
 			t.Errorf("first events and gaps are %.0f ns, and the server wrote for %d", took, wrote.Load())
 		}
 		if take != "" && (got.Taken != streams || left.Load() == 0) {

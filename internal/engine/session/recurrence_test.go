@@ -72,37 +72,59 @@ func TestRecurrences(t *testing.T) {
 			fmt.Sscan(s, &n)
 			statuses = append(statuses, n)
 		}
-		m := mustCompile(t, test.file, nil)
-		s, u := makeOne(t, m)
-		d, n := &drive{}, 0
-		var sent []string
-		for range 4 {
-			from := len(d.sent)
-			d.iterate(t, m, u, s, func(proto.Request) reply {
-				n++
-				if n <= len(statuses) {
-					return reply{status: statuses[n-1], body: fmt.Sprint(n)}
-				}
-				return reply{body: fmt.Sprint(n)}
-			})
-			var these []string
-			for _, r := range d.sent[from:] {
-				these = append(these, shortly(r))
-			}
-			sent = append(sent, strings.Join(these, " "))
-			u.Due += int64(time.Second)
-		}
+		d, got := sentEachSecond(t, mustCompile(t, test.file, nil), 4, answering(statuses...))
 		ended := ""
 		for _, why := range d.ended {
 			ended += map[bool]string{true: "+", false: "-"}[why == ""]
 		}
-		if got := strings.Join(sent, " | "); got != test.sent || ended != test.ended {
+		if got != test.sent || ended != test.ended {
 			t.Errorf("%s: sent %s, ended %s\nwant %s, %s", test.name, got, ended, test.sent, test.ended)
 		}
-		if d.again != test.again || test.file != eachFile && d.errors != test.errors {
+		if d.again != test.again || d.errors != test.errors {
 			t.Errorf("%s: %d errors and %d again, want %d and %d", test.name, d.errors, d.again, test.errors, test.again)
 		}
 	}
+}
+
+// answering answers with the statuses in turn, and then with 200; each answer's body is its number.
+func answering(statuses ...int) func(proto.Request) reply {
+	n := 0
+	return func(proto.Request) reply {
+		n++
+		if n <= len(statuses) {
+			return reply{status: statuses[n-1], body: fmt.Sprint(n)}
+		}
+		return reply{body: fmt.Sprint(n)}
+	}
+}
+
+// sentEachSecond is what a user sends in iterations that begin each second, shortly.
+func sentEachSecond(t *testing.T, m *Maker, iterations int, answer func(proto.Request) reply) (d *drive, sent string) {
+	t.Helper()
+	s, u := makeOne(t, m)
+	d = &drive{}
+	var all []string
+	for range iterations {
+		from := len(d.sent)
+		d.iterate(t, m, u, s, answer)
+		var these []string
+		for _, r := range d.sent[from:] {
+			these = append(these, shortly(r))
+		}
+		all = append(all, strings.Join(these, " "))
+		u.Due += int64(time.Second)
+	}
+	return d, strings.Join(all, " | ")
+}
+
+// cookiesOf are the cookies of each request.
+func cookiesOf(d *drive) string {
+	var all []string
+	for _, r := range d.sent {
+		_, cookie, _ := strings.Cut(r, "Cookie: ")
+		all = append(all, strings.TrimSpace(cookie))
+	}
+	return strings.Join(all, "|")
 }
 
 // shortly is a request as the name of its path and the token that it has.
@@ -127,12 +149,7 @@ func TestRecurrenceThinks(t *testing.T) {
 		{strings.ReplaceAll(eachFile, "retry: 1", "retry: 3\nretry-interval: 9ms\ndelay: 3ms"), []int{200, 500, 401, 200, 500, 500, 200, 200},
 			"[0s 3ms 9ms 0s 0s 9ms 9ms 3ms]"},
 	} {
-		statuses := test.statuses
-		d := run(t, mustCompile(t, test.file, nil), 1, func(proto.Request) reply {
-			status := statuses[0]
-			statuses = statuses[1:]
-			return reply{status: status, body: "x"}
-		})
+		d := run(t, mustCompile(t, test.file, nil), 1, answering(test.statuses...))
 		if got := fmt.Sprint(d.thinks); got != test.want {
 			t.Errorf("thinks %s, want %s", got, test.want)
 		}
@@ -144,9 +161,7 @@ func TestRecurrenceThinks(t *testing.T) {
 func TestRecurrenceSetsVariables(t *testing.T) {
 	m := mustCompile(t, "# dyno: once\n# dyno: again on 401\nPOST {{base}}/login\n[Options]\nretry: 1\nretry-interval: 3ms\nHTTP 200\n[Captures]\ntoken: body\n\n"+
 		"GET {{base}}/a\nX-Token: {{both}}\n[Options]\nvariable: both={{token}}-{{newUuid}}\nretry: 3\nretry-interval: 9ms\nHTTP 200\n", nil)
-	statuses := []int{200, 503, 401, 500, 200, 503, 200}
-	n := 0
-	d := run(t, m, 1, func(proto.Request) reply { n++; return reply{status: statuses[n-1], body: fmt.Sprint(n)} })
+	d := run(t, m, 1, answering(200, 503, 401, 500, 200, 503, 200))
 	if got, want := fmt.Sprint(d.thinks), "[0s 0s 9ms 0s 3ms 0s 9ms]"; got != want || d.ended[0] != "" {
 		t.Errorf("thinks %s, want %s; ended %q", got, want, d.ended)
 	}
@@ -170,12 +185,7 @@ func TestRecurrenceCookiesOfFailures(t *testing.T) {
 		redirectTo(302, "/home"), {header: []string{"Set-Cookie: sid=1"}}, {}, {}}
 	n := 0
 	d := run(t, m, 3, func(proto.Request) reply { n++; return answers[n-1] })
-	var got []string
-	for _, r := range d.sent {
-		_, cookie, _ := strings.Cut(r, "Cookie: ")
-		got = append(got, strings.TrimSpace(cookie))
-	}
-	if got, want := strings.Join(got, "|"), "|try=1||hop=1|hop=1; sid=1|hop=1; sid=1"; got != want {
+	if got, want := cookiesOf(d), "|try=1||hop=1|hop=1; sid=1|hop=1; sid=1"; got != want {
 		t.Errorf("cookies %s\nwant %s", got, want)
 	}
 }
@@ -191,13 +201,8 @@ func TestRecurrenceCookies(t *testing.T) {
 		n++
 		return reply{header: append(sets[r.Path], next[n]...)}
 	})
-	var got []string
-	for _, r := range d.sent {
-		_, cookie, _ := strings.Cut(r, "Cookie: ")
-		got = append(got, strings.TrimSpace(cookie))
-	}
-	want := []string{"", "lang=de; sid=1", "lang=de; sid=1; own=x", "lang=de; sid=1", "lang=de; sid=2", "lang=de; sid=2", "sid=2", "sid=2", "sid=2"}
-	if strings.Join(got, "|") != strings.Join(want, "|") {
+	want := "|lang=de; sid=1|lang=de; sid=1; own=x|lang=de; sid=1|lang=de; sid=2|lang=de; sid=2|sid=2|sid=2|sid=2"
+	if got := cookiesOf(d); got != want {
 		t.Errorf("cookies %q\nwant %q", got, want)
 	}
 }
@@ -213,8 +218,7 @@ func TestRecurrenceFiles(t *testing.T) {
 			c.Files = append(c.Files, f)
 		}
 	})
-	n := 0
-	d := run(t, m, 6, func(proto.Request) reply { n++; return reply{body: fmt.Sprint(n)} })
+	d := run(t, m, 6, answering())
 	logins := map[string]int{}
 	for _, r := range d.sent {
 		logins[shortly(r)]++
@@ -232,18 +236,8 @@ func TestRecurrenceRows(t *testing.T) {
 	}
 	text := "# dyno: every 2s\nPOST {{base}}/login/{{user}}\n\nGET {{base}}/%s\n"
 	m := mustCompile(t, fmt.Sprintf(text, "{{item}}"), func(c *Config) { c.Data = table })
-	s, u := makeOne(t, m)
-	d := &drive{}
-	for range 4 {
-		d.iterate(t, m, u, s, func(proto.Request) reply { return reply{} })
-		u.Due += int64(time.Second)
-	}
-	var got []string
-	for _, r := range d.sent {
-		got = append(got, shortly(r))
-	}
-	if got, want := strings.Join(got, " "), "login/ann 1 2 login/ann 3 1"; got != want {
-		t.Errorf("sent %s, want %s", got, want)
+	if _, got := sentEachSecond(t, m, 4, answering()); got != "login/ann 1 | 2 | login/ann 3 | 1" {
+		t.Errorf("sent %s", got)
 	}
 	both := fmt.Sprintf(text, "{{user}}")
 	for order, want := range map[data.Order]string{data.PerUser: "", data.InOrder: "test.hurl:4:16: {{user}} is that of " +
@@ -263,18 +257,8 @@ func TestRecurrenceRowsOfChangedColumns(t *testing.T) {
 	}
 	const text = "# dyno: every 2s\nPOST {{base}}/login/{{user}}\n\nGET {{base}}/%s\n\nGET {{base}}/x/{{item}}\n[Options]\nvariable: user=me\n\nGET {{base}}/{{user}}\n"
 	m := mustCompile(t, fmt.Sprintf(text, "{{item}}"), func(c *Config) { c.Data = table })
-	s, u := makeOne(t, m)
-	d := &drive{}
-	for range 3 {
-		d.iterate(t, m, u, s, func(proto.Request) reply { return reply{} })
-		u.Due += int64(time.Second)
-	}
-	var got []string
-	for _, r := range d.sent {
-		got = append(got, shortly(r))
-	}
-	if got, want := strings.Join(got, " "), "login/ann 1 x/1 me 2 x/2 me login/ann 3 x/3 me"; got != want {
-		t.Errorf("sent %s, want %s", got, want)
+	if _, got := sentEachSecond(t, m, 3, answering()); got != "login/ann 1 x/1 me | 2 x/2 me | login/ann 3 x/3 me" {
+		t.Errorf("sent %s", got)
 	}
 	const own = "\nHTTP 200\n[Asserts]\nvariable \"user\" == \"ann\""
 	for used, want := range map[string]string{"{{user}}": "test.hurl:4:16: {{user}} is that of another row",
@@ -308,12 +292,7 @@ func TestRecurrenceObserved(t *testing.T) {
 	m := mustCompile(t, againFile, func(c *Config) {
 		c.Observe = func(o Observation) { told = append(told, fmt.Sprint(o.Step, " ", o.Failed, " ", o.Again)) }
 	})
-	statuses := []int{200, 401, 200, 401}
-	d := run(t, m, 1, func(proto.Request) reply {
-		status := statuses[0]
-		statuses = statuses[1:]
-		return reply{status: status, body: "x"}
-	})
+	d := run(t, m, 1, answering(200, 401, 200, 401))
 	want := "POST /login false |GET /a true POST /login|POST /login false |GET /a true "
 	if got := strings.Join(told, "|"); got != want || d.ended[0] != "failed" {
 		t.Errorf("told %q, ended %q\nwant %q", got, d.ended, want)
