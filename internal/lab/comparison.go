@@ -173,7 +173,7 @@ func (c Comparison) Repetition() string {
 }
 
 // HasInterval reports whether the interval holds with 95 %: there were rounds enough for one.
-func (c Comparison) HasInterval() bool { return c.Confidence >= Confidence-1e-9 }
+func (c Comparison) HasInterval() bool { return holds(c.Confidence) }
 
 // A Rank orders the arms at a level by one measure, best first. Arms that share a letter do not
 // differ significantly.
@@ -256,9 +256,13 @@ type ShiftPoint struct {
 // IsShown reports whether the quantile differs significantly, with all quantiles of the shift taken
 // together.
 func (p ShiftPoint) IsShown() bool {
-	enough := p.Band.Level >= Confidence-1e-9
-	return enough && (p.Band.Low > 1 || p.Band.High < 1) && p.Bound.Shows(p.Ratio.Estimate)
+	return Holds(p.Band) && (p.Band.Low > 1 || p.Band.High < 1) && p.Bound.Shows(p.Ratio.Estimate)
 }
 
 // Confidence is the confidence of every interval.
 const Confidence = 0.95
+
+// Holds reports whether an interval has that confidence: there were trials enough for one.
+func Holds(i stats.Interval) bool { return holds(i.Level) }
+
+func holds(level float64) bool { return level >= Confidence-1e-9 }

@@ -62,7 +62,7 @@ func IsPrecise(r *lab.Record, trials []*lab.Trial) bool {
 			rows, pools = append(rows, p.row), append(pools, p.pool)
 		}
 		for _, v := range stats.PooledIntervals(rows, pools, lab.Confidence) {
-			if v.Level < lab.Confidence-1e-9 || math.Expm1((v.High-v.Low)/2) > precision {
+			if !lab.Holds(v) || math.Expm1((v.High-v.Low)/2) > precision {
 				return false
 			}
 		}

@@ -48,7 +48,7 @@ func queueOf(c lab.Comparison, cells byCell) (lab.Queue, bool) {
 	m, _ := lab.MeasureNamed(lab.InFlight)
 	p := pairArms(cells, m, c.Level, q.Than, q.Arm)
 	v, err := stats.HodgesLehmann(p.logs, lab.Confidence)
-	if err != nil || v.Level < lab.Confidence-1e-9 {
+	if err != nil || !lab.Holds(v) {
 		return lab.Queue{}, false
 	}
 	q.InFlight = stats.Interval{Low: math.Exp(v.Low), Estimate: math.Exp(v.Estimate),

@@ -70,7 +70,7 @@ func settingRows(s *lab.Sensitivity, trials []*lab.Trial) (rows [][]float64) {
 func controlFloor(r *lab.Record, s *lab.Sensitivity) float64 {
 	for _, c := range r.Verdicts {
 		if c.Control && c.Baseline == s.Arm && c.Metric == s.Metric && c.Level == s.Level &&
-			c.Alone.Level >= lab.Confidence-1e-9 && c.Alone.Low > 0 {
+			lab.Holds(c.Alone) && c.Alone.Low > 0 {
 			return max(c.Alone.High, 1/c.Alone.Low) - 1
 		}
 	}
@@ -92,7 +92,7 @@ func generatorChoice(s *lab.Sensitivity, margin float64) fact.GeneratorChoice {
 	a := fact.GeneratorChoice{Metric: s.Metric}
 	most, widest := -1, 0.0
 	for i, v := range s.Settings {
-		if v.Ratio.Level < lab.Confidence-1e-9 {
+		if !lab.Holds(v.Ratio) {
 			a.Open, a.Rounds = fact.TooFewRounds, v.Trials
 			return a
 		}

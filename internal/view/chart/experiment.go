@@ -132,9 +132,6 @@ func (e experiment) legend(arms []string, kind Kind) (all []Key) {
 	return all
 }
 
-// isSure reports whether an interval holds with 95 %: there were trials enough.
-func isSure(v stats.Interval) bool { return v.Level >= lab.Confidence-1e-9 }
-
 // spectrumViews are latency by percentile at a level, and of an open one service time.
 func (e experiment) spectrumViews(i int) []View {
 	v := e.spectrumView(i, "latency")
@@ -297,7 +294,7 @@ func (e experiment) costView(i int) View {
 		row := Row{Label: format.PlainLine(arm.Name), Of: arm.Name, Says: format.Micros(x)}
 		if high = max(high, x); known {
 			row.Says, high = format.Micros(total.Estimate), max(high, total.High)
-			if isSure(total) {
+			if lab.Holds(total) {
 				v.Marks = append(v.Marks, Mark{Kind: Line, Name: "interval", Of: arm.Name, Ink: "ink",
 					Width: 2, Points: []Point{{X: total.Low, Y: float64(y)}, {X: total.High, Y: float64(y)}}})
 			}

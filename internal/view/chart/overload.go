@@ -35,7 +35,7 @@ func (e experiment) ladderViews(i int) (all []View) {
 					continue
 				}
 				line.Points = append(line.Points, Point{X: l.At[at], Y: m.Estimate})
-				if values = append(values, m.Estimate); isSure(m) {
+				if values = append(values, m.Estimate); lab.Holds(m) {
 					band.Points = append(band.Points, Point{X: l.At[at], Y: m.High, Low: m.Low})
 					values = append(values, m.Low, m.High)
 				}
@@ -169,7 +169,7 @@ func (e experiment) bendView(i int, metric string) View {
 			}
 			line.Points = append(line.Points, Point{X: x.Estimate, Y: y.Estimate})
 			values, most = append(values, y.Estimate), max(most, x.Estimate)
-			if isSure(x) && isSure(y) {
+			if lab.Holds(x) && lab.Holds(y) {
 				values, most = append(values, y.Low, y.High), max(most, x.High)
 				bars = append(bars, line, line)
 				bars[len(bars)-2].Points = []Point{{X: x.Low, Y: y.Estimate}, {X: x.High, Y: y.Estimate}}

@@ -342,7 +342,7 @@ func familySize(c lab.Comparison, all []lab.Comparison) string {
 
 // isCorrectedAway reports whether the comparison would differ if it were the only one.
 func isCorrectedAway(c lab.Comparison) bool {
-	alone := c.Alone.Level >= lab.Confidence-1e-9 && (c.Alone.Low > 1 || c.Alone.High < 1)
+	alone := lab.Holds(c.Alone) && (c.Alone.Low > 1 || c.Alone.High < 1)
 	return c.Verdict == stats.Inconclusive && alone && c.Low <= 1 && c.High >= 1 &&
 		max(c.Ratio, 1/c.Ratio) >= 1+max(c.Margin, c.Floor)
 }

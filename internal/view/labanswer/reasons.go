@@ -13,13 +13,19 @@ import (
 
 // Doubts are the reasons against trials, those of one kind together.
 type Doubts struct {
-	reasons []lab.Reason
-	trials  []int // of each reason, its trial
+	facts  []fact.Fact
+	says   []string // each, as its trial has it
+	trials []int
 }
 
-// Add adds the reason of a trial.
+// Add adds the reason of a trial. Of an older dyno's, which are texts, only the same are one.
 func (d *Doubts) Add(trial int, why lab.Reason) {
-	d.reasons, d.trials = append(d.reasons, why), append(d.trials, trial)
+	f := why.Fact
+	if f == nil {
+		f = &fact.Fact{Args: fact.Told{Text: why.Says}}
+	}
+	d.facts, d.says = append(d.facts, *f), append(d.says, why.Says)
+	d.trials = append(d.trials, trial)
 }
 
 // A Doubt is one reason against several trials.
@@ -29,41 +35,15 @@ type Doubt struct {
 	Trials int
 }
 
-// Most are the doubts, the most frequent first. Reasons of an older dyno are texts, of which only
-// the same are one.
+// Most are the doubts, the most frequent first.
 func (d *Doubts) Most() (all []Doubt) {
-	var facts []fact.Fact
-	var of []int // the place of each fact's reason
-	var texts []string
-	same := map[string][]int{}
-	for i, why := range d.reasons {
-		switch {
-		case why.Fact != nil:
-			facts, of = append(facts, *why.Fact), append(of, i)
-		case same[why.Says] == nil:
-			texts = append(texts, why.Says)
-			fallthrough
-		default:
-			same[why.Says] = append(same[why.Says], i)
-		}
-	}
-	doubt := func(says string, places []int) {
+	for _, said := range say.Merge(d.facts, setting.Key) {
 		trials := map[int]bool{}
-		for _, at := range places {
+		for _, at := range said.Of {
 			trials[d.trials[at]] = true
 		}
-		all = append(all, Doubt{format.PlainLine(says), format.PlainLine(d.reasons[places[0]].Says),
+		all = append(all, Doubt{format.PlainLine(said.Text), format.PlainLine(d.says[said.Of[0]]),
 			len(trials)})
-	}
-	for _, said := range say.Merge(facts, setting.Key) {
-		places := make([]int, len(said.Of))
-		for i, at := range said.Of {
-			places[i] = of[at]
-		}
-		doubt(said.Text, places)
-	}
-	for _, text := range texts {
-		doubt(text, same[text])
 	}
 	slices.SortStableFunc(all, func(a, b Doubt) int { return cmp.Compare(b.Trials, a.Trials) })
 	return all

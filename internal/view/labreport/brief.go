@@ -310,20 +310,23 @@ func medianGlance(s format.Style, r *lab.Record, a answer.Answer) (none document
 	return p
 }
 
-// medianFigure is a median with half of the width of its interval.
+// medianFigure is the MedianFigure of a cell, and of how many trials it is.
 func medianFigure(r *lab.Record, arm, level, metric string) (cell string, trials int) {
 	for _, c := range r.Cells {
 		if c.Arm == arm && c.Level == level && c.Metric == metric {
-			if c.Over {
-				return format.Known(true, format.Digits3(c.Median.Estimate)), c.Trials
-			}
-			if c.Median.Level >= lab.Confidence-1e-9 {
-				return format.PlusMinus(c.Median.Estimate, (c.Median.High-c.Median.Low)/2), c.Trials
-			}
-			return format.Digits3(c.Median.Estimate), c.Trials
+			return MedianFigure(c), c.Trials
 		}
 	}
 	return format.TooFew, 0
+}
+
+// MedianFigure is a median with half of the width of its interval, if that holds.
+func MedianFigure(c lab.Cell) string {
+	m := c.Median
+	if c.Over || !lab.Holds(m) {
+		return format.Known(c.Over, format.Digits3(m.Estimate))
+	}
+	return format.PlusMinus(m.Estimate, (m.High-m.Low)/2)
 }
 
 // placeRows are where everything is.

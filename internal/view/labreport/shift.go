@@ -67,7 +67,7 @@ func shiftCell(all []lab.Shift, level, arm string, quantile float64) string {
 
 func shiftText(p lab.ShiftPoint) string {
 	s := p.Bound.Text(format.RatioAlone(p.Ratio.Estimate))
-	if r := p.Ratio; r.Level >= 0.95-1e-9 && p.Bound != lab.NoBound {
+	if r := p.Ratio; lab.Holds(r) && p.Bound != lab.NoBound {
 		s = p.Bound.Text(format.RatioIn(r.Estimate, r.Low, r.High)) + " " +
 			p.Bound.RatioInterval(r.Low, r.High)
 	}

@@ -268,7 +268,7 @@ func medianText(c lab.Cell) string {
 	if c.Over {
 		return format.Known(true, format.Digits3(v.Estimate))
 	}
-	if v.Level < 0.95-1e-9 {
+	if !lab.Holds(v) {
 		return format.Digits3(v.Estimate)
 	}
 	return format.WithInterval(v.Estimate, v.Low, v.High)

@@ -126,7 +126,7 @@ func pastOf(of lab.Cell, runs []*lab.Record) pastLine {
 		}
 		v := r.Cells[at].Median
 		l.Median[i] = v.Estimate
-		if v.Level >= 0.95-1e-9 {
+		if lab.Holds(v) {
 			l.Low[i], l.High[i] = v.Low, v.High
 		}
 		s.Runs = append(s.Runs, store.Run{ID: folderName(r.Dir), Started: r.Started, Value: v.Estimate,

@@ -6,6 +6,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/stats"
 	"dyno/internal/view/format"
+	"dyno/internal/view/labreport"
 )
 
 // texts are how a page writes numbers, by their paths in its JSON: those whose digits another
@@ -27,7 +28,7 @@ func (p *Experiment) writeNumbers() {
 		}
 	}
 	for i, c := range r.Cells {
-		t[fmt.Sprintf("record.cells.%d.median.estimate", i)] = medianText(c)
+		t[fmt.Sprintf("record.cells.%d.median.estimate", i)] = labreport.MedianFigure(c)
 	}
 	for i, s := range r.Shifts {
 		for k, q := range s.Points {
@@ -70,27 +71,18 @@ func (p *Experiment) writeNumbers() {
 	}
 }
 
-// holds reports whether an interval holds with 95 %: there were trials enough.
-func holds(i stats.Interval) bool { return i.Level >= lab.Confidence-1e-9 }
-
 // ratioText is a ratio with the digits that its interval allows, and with what is known of it.
 func ratioText(r stats.Interval, bound lab.Bound) string {
 	text := format.RatioAlone(r.Estimate)
-	if holds(r) {
+	if lab.Holds(r) {
 		text = format.RatioIn(r.Estimate, r.Low, r.High)
 	}
-	switch bound {
-	case "":
-		return text
-	case lab.NoBound:
-		return format.TooFew
-	}
-	return string(bound) + " " + text
+	return bound.Text(text)
 }
 
 // addEnds adds the ends of the interval of a ratio, if it holds.
 func (t texts) addEnds(at string, r stats.Interval) {
-	if holds(r) {
+	if lab.Holds(r) {
 		t[at+"low"] = format.RatioIn(r.Low, r.Low, r.High)
 		t[at+"high"] = format.RatioIn(r.High, r.Low, r.High)
 	}
@@ -100,15 +92,6 @@ func (t texts) addNumber(at string, v *float64, text func(float64) string) {
 	if v != nil {
 		t[at] = text(*v)
 	}
-}
-
-// medianText is a median with half of the width of its interval, if that holds.
-func medianText(c lab.Cell) string {
-	m := c.Median
-	if c.Over || !holds(m) {
-		return format.Known(c.Over, format.Digits3(m.Estimate))
-	}
-	return format.PlusMinus(m.Estimate, (m.High-m.Low)/2)
 }
 
 // addHalfNormal adds the effects of a plot, with the digits that the margin of error allows.
