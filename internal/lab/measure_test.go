@@ -116,6 +116,8 @@ func TestMeasuresOfStreams(t *testing.T) {
 	r.Goodput = &streamed.Goodput{}
 	check("good", 100*0.5/80)
 	check("goodput", 0.05)
+	r.Requests.Waiting = new(int64(20)) // its share is of what was due
+	check("good", 100*0.5/100)
 	r.Stream, r.Goodput = nil, nil
 	for _, name := range []string{"first_event_p99", "gap_p99", "token_time_p50", "events", "tokens", "cpu_event", "good", "goodput"} {
 		check(name, 0)

@@ -70,6 +70,9 @@ func firstEvents(t *Trial) *result.Distribution { return known(streamOf(t).First
 // gaps include the silences in which the load ended, as an objective has them.
 func gaps(t *Trial) *result.Distribution { return known(streamOf(t).GapAtLeast()) }
 
+// tokenTimes are of the streams that told their tokens. Of one that was cut nothing is known, not
+// even a least time as of a gap: one of them would leave every percentile open, and so each
+// comparison.
 func tokenTimes(t *Trial) *result.Distribution { return known(streamOf(t).Token) }
 
 // goodLeast is how many good requests none counts as: a ratio to none is none, and a trial without
@@ -78,12 +81,16 @@ const goodLeast = 0.5
 
 // goodShare is the share of good requests, in percent; 0 without limits.
 func goodShare(t *Trial) float64 {
-	g := t.Result.Goodput
+	g, q := t.Result.Goodput, t.Result.Requests
 	switch {
 	case g == nil:
 		return 0
 	case g.Good == 0:
-		return 100 * goodLeast / max(float64(t.Result.Requests.Sent), 1)
+		due := q.Sent
+		if q.Waiting != nil {
+			due += *q.Waiting
+		}
+		return 100 * goodLeast / max(float64(due), 1)
 	}
 	return 100 * g.Share
 }

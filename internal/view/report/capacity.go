@@ -89,11 +89,11 @@ func searchText(s *capacity.Search) string {
 func CertifiedText(s *capacity.Search) string {
 	what := strings.Join(s.Objectives, " and ")
 	certified, _, high := s.Bracket()
-	meets := levelText(s, certified) + " meet " + what
+	meets := levelText(s.Of(), certified, " "+s.Unit()) + " meet " + what
 	noun := "rate"
 	if a := s.Of(); a != capacity.Rates {
 		if noun = "number of " + string(a); certified == 1 {
-			meets = levelText(s, certified) + " meets " + what
+			meets = levelText(s.Of(), certified, " "+s.Unit()) + " meets " + what
 		}
 		if certified > 0 && s.End == capacity.Found {
 			return fmt.Sprintf("%s; %s do not", meets, format.Count(int64(high)))
@@ -116,12 +116,12 @@ func CertifiedText(s *capacity.Search) string {
 	}[s.End]
 }
 
-// levelText is a level with its unit: 740 requests/s, or 82 users.
-func levelText(s *capacity.Search, level float64) string {
-	if a := s.Of(); a != capacity.Rates {
-		return format.Plural(int64(level), strings.TrimSuffix(string(a), "s"))
+// levelText is a level with its unit: 740 requests/s, if that is a rate's, or 82 users.
+func levelText(of capacity.Axis, level float64, unit string) string {
+	if of == capacity.Rates {
+		return format.Exact3(level) + unit
 	}
-	return format.Exact3(level) + " " + s.Unit()
+	return format.Plural(int64(level), strings.TrimSuffix(string(of), "s"))
 }
 
 // tooFewSeconds reports whether probes were too short for bounds by seconds.
@@ -239,10 +239,7 @@ func probedLevel(p capacity.Probe) string {
 // LevelText is that with its unit: 740/s, or 82 users.
 func LevelText(p capacity.Probe) string {
 	of, level := p.Level()
-	if of == capacity.Rates {
-		return probedLevel(p) + "/s"
-	}
-	return format.Plural(int64(level), strings.TrimSuffix(string(of), "s"))
+	return levelText(of, level, "/s")
 }
 
 // ProbeLine is one probe in a line.
