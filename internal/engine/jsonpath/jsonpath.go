@@ -113,7 +113,7 @@ func find(b []byte, i int, steps []step, found *[]byte) (end int, ok bool) {
 	}
 	w := jsonscan.Walk{Text: b, Object: b[i] == '{', At: i + 1}
 	for n := 0; w.Next(); n++ {
-		if w.Object && isName(w.Key, next.name) || !w.Object && n == next.index {
+		if w.Object && isName(&w, next.name) || !w.Object && n == next.index {
 			w.At, ok = find(b, w.At, steps[1:], found)
 		} else {
 			w.At, ok = jsonscan.Skip(b, w.At)
@@ -125,13 +125,12 @@ func find(b []byte, i int, steps []step, found *[]byte) (end int, ok bool) {
 	return w.At, w.Ended
 }
 
-// isName reports whether key, with its quotes, stands for a name.
-func isName(key, name []byte) bool {
-	inside := key[1 : len(key)-1]
-	if bytes.IndexByte(inside, '\\') < 0 {
-		return bytes.Equal(inside, name)
+// isName reports whether the key of a member stands for a name.
+func isName(w *jsonscan.Walk, name []byte) bool {
+	if w.Escaped {
+		return bytes.Equal(jsonscan.AppendUnquoted(nil, w.Key), name)
 	}
-	return bytes.Equal(jsonscan.AppendUnquoted(nil, key), name)
+	return bytes.Equal(w.Key[1:len(w.Key)-1], name)
 }
 
 // mostSelected is how many bytes of values a path selects at most: each level of a tree may have

@@ -3,6 +3,7 @@ package jsonpath
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 
 	"github.com/theory/jsonpath"
 	"github.com/theory/jsonpath/spec"
@@ -19,14 +20,23 @@ const (
 // A Set is several paths that are looked up in one walk through a text. They have names, indices
 // and wildcards only. A Set has the memory of its walks, so it is of one goroutine.
 type Set struct {
-	paths  [][]setStep
+	paths  int
+	depths [setDepth + 1]depth
 	levels [setDepth]level
 }
 
-// A setStep is a step, or all members or elements.
-type setStep struct {
+// A depth is what paths have behind so many steps. Each member of masks has a bit for each path.
+type depth struct {
+	ends    uint16 // paths that have no more steps
+	all     uint16 // paths that go on with all members or elements
+	names   []choice
+	indices []choice
+}
+
+// A choice is a step that some paths have at a depth.
+type choice struct {
 	step
-	all bool
+	paths uint16
 }
 
 // A level is a container that a walk is in, with the paths that lead into it.
@@ -41,8 +51,8 @@ func ParseSet(texts []string) (*Set, error) {
 	if len(texts) > MaxSet {
 		return nil, fmt.Errorf("%d JSON paths are given; %d are possible", len(texts), MaxSet)
 	}
-	s := &Set{}
-	for _, text := range texts {
+	s := &Set{paths: len(texts)}
+	for i, text := range texts {
 		if len(text) > longest {
 			return nil, fmt.Errorf("the JSON path is longer than %d bytes", longest)
 		}
@@ -50,32 +60,47 @@ func ParseSet(texts []string) (*Set, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q is no JSON path, as $.choices[*].delta: %w", text, err)
 		}
-		var steps []setStep
-		for _, segment := range path.Query().Segments() {
-			one, ok := setStepOf(segment)
-			if !ok {
-				return nil, fmt.Errorf("%q has %s: write names, indices and * only", text, segment)
-			}
-			steps = append(steps, one)
-		}
-		if len(steps) > setDepth {
+		segments := path.Query().Segments()
+		if len(segments) > setDepth {
 			return nil, fmt.Errorf("%q has more than %d steps", text, setDepth)
 		}
-		s.paths = append(s.paths, steps)
+		for k, segment := range segments {
+			if !s.depths[k].add(segment, 1<<i) {
+				return nil, fmt.Errorf("%q has %s: write names, indices and * only", text, segment)
+			}
+		}
+		s.depths[len(segments)].ends |= 1 << i
 	}
 	return s, nil
 }
 
-// setStepOf is a segment that selects one child, or all.
-func setStepOf(s *spec.Segment) (one setStep, ok bool) {
-	if one.step, ok = stepOf(s); ok {
-		return one, true
+// add adds a step of a path. It reports whether that selects one child, or all.
+func (d *depth) add(s *spec.Segment, path uint16) bool {
+	one, ok := stepOf(s)
+	switch {
+	case ok && one.name != nil:
+		d.names = withChoice(d.names, one, path)
+	case ok:
+		d.indices = withChoice(d.indices, one, path)
+	case s.IsDescendant() || len(s.Selectors()) != 1:
+		return false
+	default:
+		if _, ok = s.Selectors()[0].(spec.WildcardSelector); ok {
+			d.all |= path
+		}
 	}
-	if s.IsDescendant() || len(s.Selectors()) != 1 {
-		return one, false
+	return ok
+}
+
+// withChoice adds a path to the choice of that step. Each step stands once.
+func withChoice(all []choice, one step, path uint16) []choice {
+	for i := range all {
+		if bytes.Equal(all[i].name, one.name) && all[i].index == one.index {
+			all[i].paths |= path
+			return all
+		}
 	}
-	_, one.all = s.Selectors()[0].(spec.WildcardSelector)
-	return one, one.all
+	return append(all, choice{one, path})
 }
 
 // Select sets values[i] to the text of what path i selects in body: the first value that IsSet, or
@@ -83,7 +108,7 @@ func setStepOf(s *spec.Segment) (one setStep, ok bool) {
 // if body is not one JSON value.
 func (s *Set) Select(values [][]byte, body []byte) error {
 	clear(values)
-	all := uint16(1)<<len(s.paths) - 1
+	all := uint16(1)<<s.paths - 1
 	at, depth, ok := s.enter(values, body, jsonscan.Space(body, 0), all, 0)
 	for ok && depth > 0 {
 		l := &s.levels[depth-1]
@@ -115,17 +140,16 @@ func (s *Set) Select(values [][]byte, body []byte) error {
 // container if one of them goes on there, and else to the end of the value.
 func (s *Set) enter(values [][]byte, body []byte, i int, on uint16, depth int) (at, now int,
 	ok bool) {
-	further := uint16(0)
-	for k, path := range s.paths {
-		switch {
-		case on&(1<<k) == 0:
-		case len(path) > depth:
-			further |= 1 << k
-		case !IsSet(values[k]):
-			end, _ := jsonscan.Skip(body, i)
+	ended, end := on&s.depths[depth].ends, i
+	for left := ended; left != 0; left &= left - 1 {
+		if k := bits.TrailingZeros16(left); !IsSet(values[k]) {
+			if end == i {
+				end, _ = jsonscan.Skip(body, i)
+			}
 			values[k] = body[i:end]
 		}
 	}
+	further := on &^ ended
 	if further == 0 || i >= len(body) || body[i] != '{' && body[i] != '[' {
 		at, ok = jsonscan.Skip(body, i)
 		return at, depth, ok
@@ -137,23 +161,27 @@ func (s *Set) enter(values [][]byte, body []byte, i int, on uint16, depth int) (
 
 // follow is which of a level's paths lead to its present member or element.
 func (s *Set) follow(l *level, depth int) (on uint16) {
-	var name []byte // of a member
-	if l.walk.Object {
-		if name = l.walk.Key[1 : len(l.walk.Key)-1]; bytes.IndexByte(name, '\\') >= 0 {
-			name = jsonscan.AppendUnquoted(nil, l.walk.Key)
+	d := &s.depths[depth]
+	on = d.all
+	if !l.walk.Object {
+		for i := range d.indices {
+			if c := &d.indices[i]; c.index == l.n {
+				on |= c.paths
+			}
+		}
+		return on & l.paths
+	}
+	name := l.walk.Key[1 : len(l.walk.Key)-1]
+	if l.walk.Escaped {
+		name = jsonscan.AppendUnquoted(nil, l.walk.Key)
+	}
+	for i := range d.names {
+		if c := &d.names[i]; string(c.name) == string(name) {
+			on |= c.paths
+			break
 		}
 	}
-	for k, path := range s.paths {
-		if l.paths&(1<<k) == 0 {
-			continue
-		}
-		switch one := &path[depth]; {
-		case one.all, l.walk.Object && one.name != nil && string(one.name) == string(name),
-			!l.walk.Object && one.name == nil && one.index == l.n:
-			on |= 1 << k
-		}
-	}
-	return on
+	return on & l.paths
 }
 
 // IsSet reports whether a value is there and says something: it is not null, false, an empty

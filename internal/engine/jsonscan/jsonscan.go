@@ -98,8 +98,10 @@ type Walk struct {
 	At     int
 	Key    []byte // of an Object's member: with its quotes
 	KeyAt  int    // where it begins
-	Ended  bool   // after Next reported false: the container did end, or At is where it is no JSON
-	begun  bool
+	// Escaped: the Key has escapes.
+	Escaped bool
+	Ended   bool // after Next reported false: the container did end, or At is where it is no JSON
+	begun   bool
 }
 
 // Next moves to the next value.
@@ -130,10 +132,18 @@ func (w *Walk) Next() bool {
 		}
 		return true
 	}
-	end, ok := skipString(b, i)
-	if !ok {
-		w.At = end
-		return false
+	return w.nextKey(i)
+}
+
+// nextKey moves to the value of the member that begins at i.
+func (w *Walk) nextKey(i int) bool {
+	b := w.Text
+	end, ok := plainString(b, i)
+	if w.Escaped = !ok; w.Escaped {
+		if end, ok = skipString(b, i); !ok {
+			w.At = end
+			return false
+		}
 	}
 	w.Key, w.KeyAt = b[i:end], i
 	w.At = Space(b, end)
@@ -142,6 +152,15 @@ func (w *Walk) Next() bool {
 	}
 	w.At = Space(b, w.At+1)
 	return true
+}
+
+// plainString is the place behind a string without escapes; not ok: there is none at i.
+func plainString(b []byte, i int) (end int, ok bool) {
+	if i >= len(b) || b[i] != '"' {
+		return i, false
+	}
+	end = skipPlain(b, i+1)
+	return end + 1, end < len(b) && b[end] == '"'
 }
 
 // skipString is Skip of a string.
