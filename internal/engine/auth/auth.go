@@ -6,9 +6,10 @@
 // nothing. A request that has an Authorization already is left as it is, and so is one that a
 // redirect has led to another origin.
 //
-//	auth.go     the scenario
-//	digest.go   Digest: answers challenges
-//	sigv4.go    AWS Signature Version 4
+//	auth.go         the scenario
+//	challenges.go   the challenges of a field
+//	digest.go       Digest: answers challenges
+//	sigv4.go        AWS Signature Version 4
 package auth
 
 import (

@@ -33,7 +33,8 @@ type guard struct {
 	why                 []string
 	nonces              map[string]int // the last count of each
 	algorithm           string
-	most                int // requests of a nonce, then it is stale; 0: any number
+	most                int  // requests of a nonce, then it is stale; 0: any number
+	together            bool // all challenges are in one field, the weakest first
 }
 
 const user, password = "alice", `p:w"1`
@@ -83,9 +84,12 @@ func (g *guard) digest(w http.ResponseWriter, r *http.Request) {
 	g.asked++
 	nonce := fmt.Sprintf("n%d/=", g.asked)
 	g.nonces[nonce] = 0
-	w.Header().Add("WWW-Authenticate", `Basic realm="x"`)
-	w.Header().Add("WWW-Authenticate", fmt.Sprintf(`Digest realm="r \"1\"", nonce="%s", opaque="o,1", qop="auth-int, auth", algorithm=%s, stale=%v`,
-		nonce, g.algorithm, stale))
+	asks := fmt.Sprintf(`Digest realm="r \"1\"", nonce="%s", opaque="o,1", qop="auth-int, auth", stale=%v, algorithm=`, nonce, stale)
+	if g.together {
+		w.Header().Set("WWW-Authenticate", `Basic realm="x", `+asks+"MD5, "+asks+g.algorithm+", NTLM")
+	} else {
+		w.Header()["Www-Authenticate"] = []string{`Basic realm="x"`, asks + g.algorithm}
+	}
 	w.WriteHeader(http.StatusUnauthorized)
 }
 
@@ -221,8 +225,9 @@ func TestDigest(t *testing.T) {
 	for name, c := range map[string]struct {
 		algorithm string
 		most      int
-	}{"MD5": {"MD5", 0}, "SHA-256": {"SHA-256", 0}, "stale": {"MD5", 10}} {
-		g := &guard{nonces: map[string]int{}, algorithm: c.algorithm, most: c.most}
+		together  bool
+	}{"MD5": {"MD5", 0, false}, "SHA-256": {"SHA-256", 0, false}, "stale": {"MD5", 10, false}, "one field": {"SHA-256", 0, true}} {
+		g := &guard{nonces: map[string]int{}, algorithm: c.algorithm, most: c.most, together: c.together}
 		s := httptest.NewServer(http.HandlerFunc(g.digest))
 		r := run(t, plan(t, s.URL, 200, loadplan.Digest, requests...))
 		s.Close()
