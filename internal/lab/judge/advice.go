@@ -107,13 +107,13 @@ func pairNoise(c lab.Comparison) (share float64, ok bool) {
 	return math.Expm1(half / normal * math.Sqrt(float64(c.Trials))), true
 }
 
-// AddNoise compares the noise of r with that of earlier runs.
+// AddNoise compares the noise of r, which Compute has just computed, with that of earlier runs.
 func AddNoise(r *lab.Record, others []*lab.Record) {
 	r.Noise = compareNoise(r, others)
 	for _, n := range r.Noise {
 		if n.IsUnusual() {
-			addFact(r, warn(fact.NoiseUnusual{Metric: n.Metric, Now: 100 * n.Now, Usual: 100 * n.Usual,
-				Others: n.Others}, fact.Scope{Level: n.Level}))
+			setFacts(r, append(r.Facts, warn(fact.NoiseUnusual{Metric: n.Metric, Now: 100 * n.Now,
+				Usual: 100 * n.Usual, Others: n.Others}, fact.Scope{Level: n.Level})))
 		}
 	}
 }

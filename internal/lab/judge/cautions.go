@@ -95,18 +95,8 @@ func Cautions(facts []fact.Fact) (all []string) {
 	return all
 }
 
-// addFact adds a fact that the record does not have. One that an earlier version told in the same
-// words takes the place of these.
-func addFact(r *lab.Record, f fact.Fact) {
-	text := say.Sentence(f)
-	for i, had := range r.Facts {
-		if say.Sentence(had) == text {
-			r.Facts[i] = f
-			return
-		}
-	}
-	r.Facts, r.Cautions = append(r.Facts, f), append(r.Cautions, say.Text(f, setting.Key))
-}
+// setFacts gives a record facts, and their texts.
+func setFacts(r *lab.Record, facts []fact.Fact) { r.Facts, r.Cautions = facts, Cautions(facts) }
 
 // loadCautions are about rounds that were added, servers that queue, and the generator.
 func loadCautions(r *lab.Record) []fact.Fact {

@@ -41,8 +41,7 @@ func Compute(r *lab.Record, trials []*lab.Trial) {
 	r.Advice = adviceFor(r, trials)
 	r.Frontier = frontierOf(r, cells, r.Verdicts)
 	r.Published = besidePublished(r, r.Experiment.Published)
-	r.Facts = append(cautionsOf(r, trials), SpoiledFacts(r)...)
-	r.Cautions = Cautions(r.Facts)
+	setFacts(r, append(cautionsOf(r, trials), SpoiledFacts(r)...))
 }
 
 // medianCells are the medians of all arms at a level for one measure, or what it is in all their

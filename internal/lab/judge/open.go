@@ -34,14 +34,27 @@ func Reopen(dir string, fill Filler) (*lab.Record, error) {
 		}
 		Compute(r, trials)
 	}
-	for _, f := range append(failureCautions(r), lossCautions(r)...) { // an earlier version had none
-		if f.Kind() == (fact.NotCompared{}).Kind() { // it counted these variants as comparable
-			r.Facts = slices.DeleteFunc(r.Facts, func(o fact.Fact) bool { return o.Kind() == f.Kind() })
-			r.Cautions = Cautions(r.Facts)
-		}
-		addFact(r, f)
-	}
+	setFacts(r, withLosses(r))
 	return r, nil
+}
+
+// withLosses are a record's facts with those of variants that failed and of trials that were lost,
+// which an earlier version had not, or otherwise. Where that has told texts alone, these stay as
+// they are.
+func withLosses(r *lab.Record) []fact.Fact {
+	all := r.Facts
+	if _, _, told := fact.Find[fact.Told](all); told {
+		return all
+	}
+	for _, f := range append(failureCautions(r), lossCautions(r)...) { // each is the one of its kind
+		at := slices.IndexFunc(all, func(had fact.Fact) bool { return had.Kind() == f.Kind() })
+		if at < 0 {
+			all = append(all, f)
+			continue
+		}
+		all[at] = f
+	}
+	return all
 }
 
 func readSource(dir string, r *lab.Record, fill Filler) (*experiment.Experiment, error) {
