@@ -255,11 +255,9 @@ func TestServerDoesNotStart(t *testing.T) {
 }
 
 func TestStopped(t *testing.T) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Millisecond,
-		fmt.Errorf("not done in time"))
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(t.Context())
 	_, _, err := runPinned(ctx, nil, self(t), command{args: []string{"be-server"}},
-		func(context.Context, time.Time) {})
+		func(context.Context, time.Time) { cancel(fmt.Errorf("not done in time")) })
 	if err == nil || !strings.Contains(err.Error(), "stopped: not done in time") {
 		t.Errorf("got %v", err)
 	}

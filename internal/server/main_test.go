@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -15,7 +16,6 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // The test binary is also the supervisor, the servers, and a dyno that can be
@@ -97,7 +97,8 @@ func serve(args []string) {
 		json.NewEncoder(w).Encode(self())
 	})
 	http.HandleFunc("/burn", func(http.ResponseWriter, *http.Request) {
-		for end := time.Now().Add(50 * time.Millisecond); time.Now().Before(end); {
+		for x, n := 1.0, 0; n < 5e6; n++ { // some tens of milliseconds of CPU time, however long that takes
+			x = math.Sin(x + 1)
 		}
 	})
 	http.HandleFunc("/die", func(http.ResponseWriter, *http.Request) {

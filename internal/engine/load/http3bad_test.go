@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -236,23 +237,24 @@ func TestHTTP3Leaves(t *testing.T) {
 // then, for it does not even acknowledge that, the connection.
 func TestHTTP3Silence(t *testing.T) {
 	for name, answers := range map[string]int64{"from the first": 0, "later": 5} {
-		var n atomic.Int64
-		hush, port := udp(t)
-		s := serveQUIC(t, nil, func(p *quicPeer) { n.Add(1); p.say(h3Status) })
-		relay := newRelay(t, hush, s.port, func() bool { return n.Load() < answers })
-		r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
-			p.Requested, p.Duration = 0, loadplan.Seconds(time.Minute)
-			p.Timeout, p.Connecting, p.Streams = loadplan.Seconds(300*time.Millisecond), loadplan.Seconds(time.Second), 1
-		}))
-		relay()
-		want := map[bool]loadresult.Phase{true: loadresult.Connect, false: loadresult.Timeout}[answers == 0]
-		if !slices.ContainsFunc(r.Failures, func(f loadresult.Failure) bool { return f.Phase == want }) {
-			t.Errorf("%s: %v; want %s", name, r.Failures, want)
-		}
-		ended := map[bool]loadresult.Ending{true: loadresult.Unreachable, false: loadresult.Gone}[answers == 0]
-		if r.Ended != ended {
-			t.Errorf("%s: ended %s after %d answers; want %s", name, r.Ended, r.Total.Completed, ended)
-		}
+		patiently(t, 300*time.Millisecond, func(timeout time.Duration) error {
+			var n atomic.Int64
+			hush, port := udp(t)
+			s := serveQUIC(t, nil, func(p *quicPeer) { n.Add(1); p.say(h3Status) })
+			relay := newRelay(t, hush, s.port, func() bool { return n.Load() < answers })
+			r := measure(t, http3Plan(port, func(p *loadplan.Plan) {
+				p.Requested, p.Duration = 0, loadplan.Seconds(time.Minute)
+				p.Timeout, p.Connecting, p.Streams = loadplan.Seconds(timeout), loadplan.Seconds(3*timeout), 1
+			}))
+			relay()
+			want := map[bool]loadresult.Phase{true: loadresult.Connect, false: loadresult.Timeout}[answers == 0]
+			ended := map[bool]loadresult.Ending{true: loadresult.Unreachable, false: loadresult.Gone}[answers == 0]
+			if !slices.ContainsFunc(r.Failures, func(f loadresult.Failure) bool { return f.Phase == want }) || r.Ended != ended {
+				return fmt.Errorf("%s: ended %s after %d answers: %v; want %s, %s", name, r.Ended, r.Total.Completed,
+					r.Failures, ended, want)
+			}
+			return nil
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -73,9 +74,9 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from := time.Now()
-	for time.Since(from) < 500*time.Millisecond {
-		_ = make([]byte, 1<<10)
+	from, x := time.Now(), 0.0
+	for n := 0; time.Since(from) < 500*time.Millisecond || n < 1e6; n++ { // some CPU time, however long that takes
+		x = math.Sin(x + 1)
 	}
 	to := time.Now()
 	seen, err := w.EndWindow(t.Context(), from, to)
