@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,9 +9,12 @@ import (
 
 	"dyno/internal/dynohome"
 	"dyno/internal/lab"
+	"dyno/internal/view/chart"
+	"dyno/internal/view/drawing"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/page"
+	"dyno/internal/view/payload"
 )
 
 // showFlags is the command line of dyno lab show.
@@ -81,15 +83,14 @@ func writePullRequest(w io.Writer, e shown) error {
 	if e.style.Detail {
 		return labreport.WholeMarkdown(w, e.record)
 	}
-	var plot bytes.Buffer
-	drawn, err := labreport.Forest(&plot, e.record)
-	if err != nil || !drawn {
-		return errors.Join(err, labreport.PullRequest(w, e.record, ""))
+	v := chart.Ratios(payload.OfRecord(e.record))
+	if v.Empty != "" {
+		return labreport.PullRequest(w, e.record, "")
 	}
 	picture := strings.TrimSuffix(e.file, filepath.Ext(e.file)) + ".svg"
-	err = writeFile(picture, func(w io.Writer) error {
-		_, err := plot.WriteTo(w)
-		return err
+	err := writeFile(picture, func(w io.Writer) error {
+		return drawing.Write(w, v, drawing.Options{Form: drawing.SVG, Both: true,
+			Width: drawing.DefaultWidth})
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
+	"dyno/internal/view/payload"
 )
 
 // This file has the forest plots: ratios of variants to their baselines, with intervals.
@@ -101,33 +102,55 @@ func (e experiment) decideView(i int, g answer.Group) View {
 	return f.finished("change", "change against the baseline")
 }
 
-// forestView is every comparison at a level, measure by measure, with the pairs of trials.
+// Ratios is every comparison of an experiment: the picture beside its summary.
+func Ratios(p *payload.Experiment) View {
+	return experiment{p}.ratiosView(View{Title: format.Clip(p.Words.Title, 80)},
+		func(c lab.Comparison) bool { return true },
+		func(c lab.Comparison) string {
+			if c.Level == "" {
+				return c.Metric
+			}
+			return c.Metric + " at " + format.Clip(format.PlainLine(c.Level), 44)
+		})
+}
+
+// forestView is every comparison at a level.
 func (e experiment) forestView(i int) View {
-	v := View{Name: nameAt("forest", i), Title: "Ratios at " + e.load(i),
-		Unit: "ratio to the baseline, logarithmic",
-		Foot: []string{"thin: 95 % interval, all comparisons together (sign flips of rounds)",
-			"thick: each alone; small dots: pairs of trials",
-			"shaded: within the margin; | what A/A differs by, if that is more"},
-		Legend: []Key{{Name: "better", Ink: "good", Kind: Dot}, {Name: "worse", Ink: "bad", Kind: Dot},
-			{Name: "the same", Ink: "ink", Kind: Dot, Shape: Square},
-			{Name: "no sure verdict", Ink: "ink", Kind: Dot, Shape: Ring}}}
+	return e.ratiosView(View{Name: nameAt("forest", i), Title: "Ratios at " + e.load(i)},
+		func(c lab.Comparison) bool { return c.Level == e.Levels[i].Name },
+		func(c lab.Comparison) string { return c.Metric })
+}
+
+// ratiosView is v with the comparisons of which has says so, in groups of the same name, and with
+// the pairs of trials.
+func (e experiment) ratiosView(v View, has func(lab.Comparison) bool,
+	group func(lab.Comparison) string) View {
+	v.Unit = "ratio to the baseline, logarithmic"
+	v.Foot = []string{"thin: 95 % interval, all comparisons together (sign flips of rounds)",
+		"thick: each alone", "shaded: within the margin; | what A/A differs by, if that is more"}
+	v.Legend = []Key{{Name: "better", Ink: "good", Kind: Dot}, {Name: "worse", Ink: "bad", Kind: Dot},
+		{Name: "the same", Ink: "ink", Kind: Dot, Shape: Square},
+		{Name: "no sure verdict", Ink: "ink", Kind: Dot, Shape: Ring}}
 	f := &forest{View: v}
-	metric, trials := "", []float64{}
+	head, trials := "", []float64{}
 	for at, c := range e.Record.Verdicts {
-		if c.Level != e.Levels[i].Name {
+		if !has(c) {
 			continue
 		}
 		trials = append(trials, float64(c.Trials))
-		if f.margin = c.Margin; c.Metric != metric {
-			metric = c.Metric
+		if f.margin = c.Margin; group(c) != head {
+			head = group(c)
 			better := map[bool]string{true: "more", false: "less"}[c.Better > 0]
-			f.Rows = append(f.Rows, Row{Label: fmt.Sprintf("%s: %s is better", metric, better), Head: true})
+			f.Rows = append(f.Rows, Row{Label: fmt.Sprintf("%s: %s is better", head, better), Head: true})
 		}
 		bar := e.Forest[at]
 		ink := inkOf(bar.Verdict, "ink")
 		y := f.addRow(Row{Label: c.Variant, Of: c.Variant, Says: ratioSays(c) + " " + bar.Words,
 			Short: ratioSays(c), Ink: ink}, c.Ratio)
-		f.addPairs(y, c, bar.Pairs)
+		if len(bar.Pairs) > 0 {
+			f.Foot[1] = "thick: each alone; small dots: pairs of trials"
+			f.addPairs(y, c, bar.Pairs)
+		}
 		f.addAlone(y, c, ink)
 		shape := Circle
 		if bar.Verdict == answer.Same {

@@ -37,6 +37,7 @@ const (
 type Options struct {
 	Form  Form
 	Dark  bool
+	Both  bool // an SVG in the colours that its reader prefers; light, if it knows of none
 	Paged bool // within the page: an SVG whose colours are those of its style sheet
 	Width int  // px, from 320 to 4,000; a PNG has two pixels for each. The height follows.
 }
@@ -67,7 +68,7 @@ func Write(w io.Writer, v chart.View, o Options) error {
 		s.draw(p, v)
 		return p.writeTo(w)
 	}
-	p := &svgPen{dark: o.Dark, paged: o.Paged}
+	p := &svgPen{dark: o.Dark, paged: o.Paged, both: o.Both, inks: map[string]bool{}}
 	s.draw(p, v)
 	return p.writeTo(w, s.width, s.height, v.Title+": "+v.Unit)
 }

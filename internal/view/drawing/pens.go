@@ -6,7 +6,9 @@ import (
 	"html"
 	"image/color"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,8 +32,9 @@ func hexOf(ink string, dark bool) string {
 
 // An svgPen writes an SVG. All looks are attributes, because the page's policy allows no styles.
 type svgPen struct {
-	dark, paged bool
-	text        strings.Builder
+	dark, paged, both bool
+	inks              map[string]bool // that both have used
+	text              strings.Builder
 }
 
 // colour is an ink as an attribute, with how much of it there is.
@@ -39,6 +42,10 @@ func (p *svgPen) colour(attribute, ink string, alpha float64) string {
 	value := hexOf(ink, p.dark)
 	if p.paged {
 		value = "var(--" + cmp.Or(ink, "ink") + ")"
+	}
+	if p.both {
+		p.inks[cmp.Or(ink, "ink")] = true
+		value += `" class="` + cmp.Or(ink, "ink")
 	}
 	if alpha < 1 {
 		return fmt.Sprintf(` %s="%s" %s-opacity="%s"`, attribute, value, attribute,
@@ -135,9 +142,23 @@ func (p *svgPen) writeTo(w io.Writer, width, height float64, title string) error
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" %sviewBox="0 0 %s %s" `+
 		`role="img" font-family="'%s',Arial,Helvetica,sans-serif" font-size="%s">
 <title>%s</title>
-%s</svg>
-`, size, px(width), px(height), fontName, px(textSmall), html.EscapeString(title), p.text.String())
+%s%s</svg>
+`, size, px(width), px(height), fontName, px(textSmall), html.EscapeString(title), p.darkStyle(),
+		p.text.String())
 	return err
+}
+
+// darkStyle has the colours for readers who prefer dark. It wins against the attributes.
+func (p *svgPen) darkStyle() string {
+	if !p.both {
+		return ""
+	}
+	var rules strings.Builder
+	for _, ink := range slices.Sorted(maps.Keys(p.inks)) {
+		c := hexOf(ink, true)
+		fmt.Fprintf(&rules, `.%s:not([fill=none]){fill:%s}.%s[stroke]{stroke:%s}`, ink, c, ink, c)
+	}
+	return "<style>@media(prefers-color-scheme:dark){" + rules.String() + "}</style>\n"
 }
 
 // A pngPen draws a PNG.

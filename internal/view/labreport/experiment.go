@@ -1,5 +1,5 @@
 // Package labreport renders what the laboratory judged: experiments, and comparisons of results,
-// for a terminal, as Markdown, CSV, JUnit, SVG and Go benchmarks. It computes nothing: each number
+// for a terminal, as Markdown, CSV, JUnit and Go benchmarks. It computes nothing: each number
 // is in the record or in the result.
 //
 // A function whose name ends in Text returns a number, a fact or a verdict as it is printed; one
@@ -10,7 +10,7 @@
 //	               serversettings.go, programs.go, correction.go, unsaid.go (cautions and
 //	               undecided measures)
 //	a comparison   compare.go (single results), unpaired.go (groups of them), comparemeasures.go
-//	formats        trials.go (CSV), junit.go, gobench.go, forest.go (SVG), pullrequest.go
+//	formats        trials.go (CSV), junit.go, gobench.go, pullrequest.go
 //	the page       experimentwords.go (the sentences, the command, the formulas)
 //	while it runs  live.go; rehearsal.go (lab check --start)
 //	dyno vs        versus.go (what speaks against it), standings.go (a line for each server)

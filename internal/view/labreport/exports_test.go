@@ -3,9 +3,7 @@ package labreport
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/xml"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 	"testing"
@@ -266,48 +264,6 @@ func TestSensitivityInTheWholeReport(t *testing.T) {
 		if !strings.Contains(strings.ReplaceAll(b.String(), `\`, ""), want) {
 			t.Errorf("the report does not say %q", want)
 		}
-	}
-}
-
-// texts are those of a picture, but for its style. It must be well-formed.
-func texts(t *testing.T, b []byte) (all []string) {
-	t.Helper()
-	d := xml.NewDecoder(bytes.NewReader(b))
-	style := false // the last element that began
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			return all
-		}
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, b)
-		}
-		if c, is := token.(xml.CharData); is && strings.TrimSpace(string(c)) != "" &&
-			!style {
-			all = append(all, string(c))
-		}
-		if e, is := token.(xml.StartElement); is {
-			style = e.Name.Local == "style"
-			for _, a := range e.Attr {
-				if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") {
-					t.Errorf("%s has %s=%s", e.Name.Local, a.Name.Local, a.Value)
-				}
-			}
-		}
-	}
-}
-
-func TestForest(t *testing.T) {
-	var b bytes.Buffer
-	if drawn, err := Forest(&b, &lab.Record{}); drawn || err != nil || b.Len() > 0 {
-		t.Errorf("of nothing: %v, %v, %q", drawn, err, b.String())
-	}
-	if drawn, err := Forest(&b, servers()); !drawn || err != nil {
-		t.Fatal(drawn, err)
-	}
-	golden(t, "forest", []byte(strings.Join(texts(t, b.Bytes()), "\n")+"\n"))
-	if n := strings.Count(b.String(), `stroke-width="1.5"`); n < 5 {
-		t.Errorf("%d lines", n)
 	}
 }
 

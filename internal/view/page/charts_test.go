@@ -2,11 +2,13 @@ package page_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"flag"
 	"fmt"
+	"html"
 	"image/png"
 	"io"
 	"math"
@@ -16,6 +18,7 @@ import (
 	"testing"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 	"dyno/internal/view/chart"
 	"dyno/internal/view/drawing"
@@ -108,6 +111,42 @@ func TestPictures(t *testing.T) {
 	}
 }
 
+// The picture beside a summary has every comparison, and the colours that its reader prefers.
+func TestRatios(t *testing.T) {
+	p, err := payload.OfExperiment(page.ExperimentAt(t, 6, 3, []string{"c10", "c100", "r500"}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := chart.Ratios(payload.OfRecord(p.Record))
+	var svg bytes.Buffer
+	if err := drawing.Write(&svg, v, drawing.Options{Form: drawing.SVG, Width: 840, Both: true}); err != nil {
+		t.Fatal(err)
+	}
+	checkSVG(t, "ratios", svg.Bytes(), v)
+	rows, text := 0, svg.String()
+	for _, r := range v.Rows {
+		if !r.Head {
+			rows++
+		}
+		if !strings.Contains(text, html.EscapeString(cmp.Or(r.Said(), r.Label))) {
+			t.Errorf("it does not say %q, %q", r.Label, r.Said())
+		}
+	}
+	if rows != len(p.Record.Verdicts) {
+		t.Errorf("%d rows of %d comparisons", rows, len(p.Record.Verdicts))
+	}
+	for _, want := range []string{`fill="#ffffff" class="paper"`, "prefers-color-scheme:dark", ".paper:not([fill=none]){fill:#14171a}"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it has no %s", want)
+		}
+	}
+	var none lab.Record
+	none.Experiment = new(experiment.Experiment)
+	if v := chart.Ratios(payload.OfRecord(&none)); v.Empty == "" {
+		t.Error("where nothing was compared there is a picture")
+	}
+}
+
 // writePNG draws one view as PNG. Its pixels are not a golden: rounding differs between processors.
 func writePNG(t *testing.T, name string, v chart.View) {
 	t.Helper()
@@ -140,7 +179,7 @@ func checkSVG(t *testing.T, name string, svg []byte, v chart.View) {
 		}
 		switch e := token.(type) {
 		case xml.StartElement:
-			if !slices.Contains([]string{"svg", "title", "path", "circle", "text"}, e.Name.Local) {
+			if !slices.Contains([]string{"svg", "title", "style", "path", "circle", "text"}, e.Name.Local) {
 				t.Errorf("%s has an element %s", name, e.Name.Local)
 			}
 			for _, a := range e.Attr {

@@ -101,13 +101,7 @@ func readExperiment(dir string) (*Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Experiment{Kind: "experiment", Answer: labanswer.Of(r),
-		Words: labreport.ExperimentWordsOf(r), Record: r, Metrics: r.Experiment.Design.Metrics,
-		Measures: Measures(r.Trials)}
-	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
-	for _, l := range r.Experiment.Levels {
-		p.Levels = append(p.Levels, Level{l.Name, l.IsOpen()})
-	}
+	p := OfRecord(r)
 	trials, err := p.readTrials(dir)
 	if err != nil {
 		return nil, err
@@ -122,6 +116,21 @@ func readExperiment(dir string) (*Experiment, error) {
 	p.HalfNormals, p.Flames = judge.HalfNormals(r), flamesOf(dir, r)
 	p.writeNumbers()
 	return p, nil
+}
+
+// OfRecord is what the record alone has of an experiment, without its trials.
+func OfRecord(r *lab.Record) *Experiment {
+	p := &Experiment{Kind: "experiment", Answer: labanswer.Of(r),
+		Words: labreport.ExperimentWordsOf(r), Record: r, Metrics: r.Experiment.Design.Metrics,
+		Measures: Measures(r.Trials)}
+	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
+	for _, l := range r.Experiment.Levels {
+		p.Levels = append(p.Levels, Level{l.Name, l.IsOpen()})
+	}
+	for _, f := range labanswer.Findings(r) {
+		p.Forest = append(p.Forest, forestBar{nil, f, f.Verdict, f.Words(), f.IsSettled()})
+	}
+	return p
 }
 
 // readTrials takes from each trial what is drawn of it, and returns them without what was
@@ -166,10 +175,9 @@ func (p *Experiment) addCells(trials []*lab.Trial) {
 
 // addPairs finds the pairs of each comparison, and what the controls differ by.
 func (p *Experiment) addPairs(trials []*lab.Trial) {
-	findings := labanswer.Findings(p.Record)
 	for i, c := range p.Record.Verdicts {
-		logs, f := judge.PairLogs(c, trials), findings[i]
-		p.Forest = append(p.Forest, forestBar{ratiosOf(logs), f, f.Verdict, f.Words(), f.IsSettled()})
+		logs := judge.PairLogs(c, trials)
+		p.Forest[i].Pairs = ratiosOf(logs)
 		if share, err := stats.NoiseFloor(logs); err == nil && c.Control && c.HasInterval() {
 			p.raiseFloor(c.Metric, share)
 		}

@@ -1,7 +1,6 @@
 // Colours can be told apart by those who see fewer of them, and stand out from the paper.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { inks } from "../../../drawing/theme.json";
 import { dash } from "../src/chart";
@@ -74,12 +73,4 @@ test("lines differ in colour, or at least in their dash, and stand out from the 
       }
     }
   });
-});
-
-test("the picture of a summary, which Go draws, has the page's colours of better and worse", () => {
-  const go = readFileSync("../../labreport/forest.go", "utf8");
-  for (const [name, variable] of [["better", "c1"], ["worse", "c2"]]) {
-    const drawn = [...go.matchAll(new RegExp(`\\.${name}\\{stroke:(#\\w{6});fill:(#\\w{6})\\}`, "g"))];
-    assert.deepEqual(drawn.map((m) => m.slice(1)), themes.map((_, t) => [hex(variable, t), hex(variable, t)]), name);
-  }
 });
