@@ -7,6 +7,7 @@
 //	kinds.go      all kinds in one table, and the other kinds' arguments
 //	losses.go     kinds: requests without a latency
 //	notices.go    kinds: what a load did otherwise than one would take it to
+//	peer.go       who is at the other end of connections
 //	search.go     kinds: a search for a rate, its probes, points of a sweep; what a measure lacks
 //	shortage.go   what an open workload had too little of
 //	texts.go      the texts in a fact, for whoever looks for secrets

@@ -8,6 +8,7 @@ type Ended struct {
 	How        string  `json:"how,omitempty"` // as in the result's ended; "": nothing was answered
 	Why        string  `json:"why,omitempty"`
 	MeasuredUS float64 `json:"measured_us"`
+	Peer       Peer    `json:"peer,omitempty"`
 }
 
 // Kind is the kind's name.

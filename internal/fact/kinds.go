@@ -164,6 +164,7 @@ type Retries struct {
 	Count   int64   `json:"count"`
 	Percent float64 `json:"percent"` // of the requests that were sent
 	Of      []Retry `json:"of"`
+	Peer    Peer    `json:"peer,omitempty"`
 }
 
 // A Retry is how many requests of a method were sent again for a reason, one of loadresult's.
@@ -179,6 +180,11 @@ type Retry struct {
 	Twice bool `json:"twice,omitempty"`
 }
 
+// IsAfterAnswers reports whether it is known after how many answers the connections were closed.
+func (r Retry) IsAfterAnswers() bool {
+	return (r.Why == "closed" || r.Why == "announced") && r.Most > 0
+}
+
 // Kind is the kind's name.
 func (Retries) Kind() Kind { return "retries" }
 
@@ -188,6 +194,7 @@ type NotRetried struct {
 	Count   int64   `json:"count"`
 	Percent float64 `json:"percent"` // of the requests that were sent
 	Of      []Retry `json:"of"`
+	Peer    Peer    `json:"peer,omitempty"`
 }
 
 // Kind is the kind's name.
@@ -292,6 +299,7 @@ type AddressLost struct {
 	BackS  float64 `json:"back_s,omitempty"` // when it answered again; 0: it did not
 	Times  int     `json:"times"`            // how often it was lost
 	Others int     `json:"others"`           // addresses that were not lost at the end
+	Proxy  bool    `json:"proxy,omitempty"`  // they are its proxy's
 }
 
 // IsServer reports whether no address was left, for the rest of the load.

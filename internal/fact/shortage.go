@@ -38,6 +38,7 @@ type NoServer struct {
 	LostUS     float64 `json:"lost_us"`              // on average of all
 	OutageUS   float64 `json:"outage_us,omitempty"`  // in which no connection could be opened
 	WindowUS   float64 `json:"window_us"`
+	Peer       Peer    `json:"peer,omitempty"` // of which there was none
 }
 
 // Kind is the kind's name.

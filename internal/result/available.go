@@ -57,7 +57,7 @@ func (r *Result) noServer() fact.NoServer {
 	a := fact.NoServer{Of: int64(min(r.inFlight(), r.userCount())),
 		Streams: r.inFlight() > r.Plan.Connections, SinceS: orZero(r.Window.UnavailableFromS),
 		LongestUS: r.Window.UnavailableLongestS * 1e6, LostUS: r.Window.UnavailableS * 1e6,
-		OutageUS: r.Window.OutageS * 1e6, WindowUS: r.Window.MeasuredS * 1e6}
+		OutageUS: r.Window.OutageS * 1e6, WindowUS: r.Window.MeasuredS * 1e6, Peer: r.Plan.Peer()}
 	if e := r.firstFailure(); e != nil && e.Count >= r.Requests.Unfinished+r.Requests.Held {
 		a.Why = e.Detail
 		return a

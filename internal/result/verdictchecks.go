@@ -64,7 +64,8 @@ func graded(value, suspect, bound float64, args fact.Args, remedies ...fact.Reme
 }
 
 func findEnded(r *Result) *fact.Fact {
-	a, remedies := fact.Ended{MeasuredUS: r.Window.MeasuredS * 1e6}, []fact.Remedy(nil)
+	a := fact.Ended{MeasuredUS: r.Window.MeasuredS * 1e6, Peer: r.Plan.Peer()}
+	var remedies []fact.Remedy
 	if len(r.Errors) > 0 {
 		remedies = r.Errors[0].Remedies
 	}

@@ -2,7 +2,9 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
@@ -47,7 +49,7 @@ func cautions(r *Result) (all []fact.Fact) {
 			Args: fact.ApplicationStderr{Bytes: e.Bytes, First: runfacts.FirstLine(e.Text)}})
 	}
 	if r.AreRetriesTold() {
-		all = append(all, fact.Fact{Severity: fact.Warning, Args: r.SentAgain()})
+		all = append(all, *r.retriesTold())
 	}
 	if f := r.findNotRetried(); f != nil {
 		all = append(all, *f)
@@ -62,7 +64,30 @@ func cautions(r *Result) (all []fact.Fact) {
 // SentAgain is how many requests were sent again, and why.
 func (r *Result) SentAgain() fact.Retries {
 	n := r.Requests.Retried
-	return fact.Retries{Count: n, Percent: r.percentSent(n), Of: retriesOf(r.Retries)}
+	return fact.Retries{Count: n, Percent: r.percentSent(n), Of: retriesOf(r.Retries),
+		Peer: r.Plan.Peer()}
+}
+
+// retriesTold is SentAgain as a warning. Where each connection was closed after the same number of
+// requests, a load that closes them itself loses none.
+func (r *Result) retriesTold() *fact.Fact {
+	a := r.SentAgain()
+	f := told(a)
+	after := int64(0)
+	for _, k := range a.Of {
+		if !k.IsAfterAnswers() || k.Least != k.Most || after != 0 && after != k.Most {
+			return f
+		}
+		after = k.Most
+	}
+	value := strconv.FormatInt(after, 10)
+	if after == 1 {
+		value = "always"
+	}
+	if after > 0 && after < math.MaxInt32 && after != int64(r.Plan.Reconnect) {
+		f.Remedies = []fact.Remedy{{Setting: "reconnect", Value: value}}
+	}
+	return f
 }
 
 // percentSent is how many percent of the requests sent so many are.
@@ -81,7 +106,7 @@ func retriesOf(all loadresult.Retries) (of []fact.Retry) {
 // findNotRetried finds that requests failed that would have been sent again, were their methods
 // idempotent.
 func (r *Result) findNotRetried() *fact.Fact {
-	found := fact.NotRetried{Of: retriesOf(r.NotRetried)}
+	found := fact.NotRetried{Of: retriesOf(r.NotRetried), Peer: r.Plan.Peer()}
 	for _, k := range r.NotRetried {
 		found.Count += k.Count
 	}

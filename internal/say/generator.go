@@ -128,10 +128,10 @@ func endedPhrase(a fact.Ended) phrase {
 		return phrased("nothing was measured: no connection could be opened (%v)", a.Why)
 	case "gone":
 		return phrased("the load ended after %v because no connection could be opened any more (%v): "+
-			"the server was gone for the rest", after, a.Why)
+			Peer(a.Peer)+" was gone for the rest", after, a.Why)
 	case "unserved":
-		return phrased("the load ended after %v because the server ended each connection without an "+
-			"answer, again and again (%v)", after, a.Why)
+		return phrased("the load ended after %v because "+Peer(a.Peer)+" ended each connection "+
+			"without an answer, again and again (%v)", after, a.Why)
 	case "interrupted":
 		return phrased("interrupted after %v: this is a part of the run that was planned", after)
 	case "faulted":

@@ -9,31 +9,31 @@ import (
 	"dyno/internal/fact"
 )
 
-// retryReasons say why requests were sent again, after "because".
+// retryReasons say why requests were sent again, after "because". %s is the peer.
 var retryReasons = map[string]string{
 	"closed":    "the connection was closed before a byte of the answer",
-	"announced": "the server closed the connection after an earlier answer, as it had announced",
+	"announced": "%s closed the connection after an earlier answer, as it had announced",
 	"unsent":    "the connection was lost before any of it was sent",
 	"refused":   "the server said that it had not processed it",
 }
 
 func retries(a fact.Retries) string {
 	return fmt.Sprintf("%s (%.1f %%) %s sent again on another connection: %s",
-		digits.Plural(a.Count, "request"), a.Percent, digits.Were(a.Count), retryList(a.Of, true))
+		digits.Plural(a.Count, "request"), a.Percent, digits.Were(a.Count), retryList(a.Of, a.Peer, true))
 }
 
 // notRetried says why requests failed that were not sent again.
 func notRetried(a fact.NotRetried) string {
 	return fmt.Sprintf("%s (%.1f %%) failed, which the server may have carried out: %s",
-		digits.Plural(a.Count, "request"), a.Percent, retryList(a.Of, false))
+		digits.Plural(a.Count, "request"), a.Percent, retryList(a.Of, a.Peer, false))
 }
 
 // retryList is how many requests of each method there were, and why. What was sent again may have
 // been carried out twice.
-func retryList(all []fact.Retry, again bool) string {
+func retryList(all []fact.Retry, by fact.Peer, again bool) string {
 	parts := make([]string, len(all))
 	for i, r := range all {
-		parts[i] = fmt.Sprintf("%s %s, because %s", count(r.Count), r.Method, retryReason(r))
+		parts[i] = fmt.Sprintf("%s %s, because %s", count(r.Count), r.Method, retryReason(r, by))
 		if again && r.Twice {
 			parts[i] += " (the server may have carried it out twice)"
 		}
@@ -44,24 +44,21 @@ func retryList(all []fact.Retry, again bool) string {
 // oftenClosed is from how many closed connections on one number of answers is a rule of the server.
 const oftenClosed = 3
 
-// closesAfter reports whether it is known after how many answers the server closed connections.
-func closesAfter(r fact.Retry) bool {
-	return (r.Why == "closed" || r.Why == "announced") && r.Most > 0
-}
-
-// retryReason is why requests of a method were sent again. If a server closes connections after so
+// retryReason is why requests of a method were sent again. If a peer closes connections after so
 // many answers, that is said in its place.
-func retryReason(r fact.Retry) string {
+func retryReason(r fact.Retry, by fact.Peer) string {
 	switch {
-	case !closesAfter(r):
+	case !r.IsAfterAnswers() && r.Why == "announced":
+		return fmt.Sprintf(retryReasons[r.Why], Peer(by))
+	case !r.IsAfterAnswers():
 		return retryReasons[r.Why]
 	case r.Least < r.Most:
-		return fmt.Sprintf("the server closed connections after %s to %s requests", count(r.Least),
+		return fmt.Sprintf("%s closed connections after %s to %s requests", Peer(by), count(r.Least),
 			count(r.Most))
 	case r.Count < oftenClosed:
-		return "the server closed a connection after " + digits.Plural(r.Most, "request")
+		return Peer(by) + " closed a connection after " + digits.Plural(r.Most, "request")
 	}
-	return "the server closes a connection after " + digits.Plural(r.Most, "request")
+	return Peer(by) + " closes a connection after " + digits.Plural(r.Most, "request")
 }
 
 // Retried is retries in few words: "3,926 retried: the server closes a connection after 20
@@ -74,8 +71,8 @@ func Retried(a fact.Retries) string {
 	switch one := oneReason(a.Of); {
 	case one.Why == "refused":
 		return said + " after a refusal"
-	case closesAfter(one):
-		return said + ": " + retryReason(one)
+	case one.IsAfterAnswers():
+		return said + ": " + retryReason(one, a.Peer)
 	case slices.ContainsFunc(a.Of, func(r fact.Retry) bool { return r.Why == "refused" }):
 		return said // after a close, and after a refusal
 	}

@@ -51,6 +51,9 @@ var said = []fact.Fact{
 		Remedies: []fact.Remedy{{Setting: "retry-unsafe", Value: fact.Some}}},
 	{Args: fact.NotRetried{Count: 1, Percent: 0.2, Of: []fact.Retry{{Method: "PATCH", Why: "closed", Count: 1}}}},
 	{Args: fact.Retries{Count: 3_926, Percent: 5, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 3_926, Least: 20, Most: 20}}}},
+	{Args: fact.Retries{Count: 3_926, Percent: 5, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 3_926, Least: 20, Most: 20}}, Peer: fact.Proxy},
+		Remedies: []fact.Remedy{{Setting: "reconnect", Value: "20"}}},
+	{Args: fact.Retries{Count: 9, Percent: 5, Of: []fact.Retry{{Method: "GET", Why: "announced", Count: 9}}, Peer: fact.Tunnel}},
 	{Args: fact.Retries{Count: 9, Percent: 5, Of: []fact.Retry{{Method: "GET", Why: "announced", Count: 7, Least: 3, Most: 2_000},
 		{Method: "POST", Why: "closed", Count: 2, Least: 1, Most: 1, Twice: true}}}},
 	{Args: fact.Retries{Count: 1_009, Percent: 47.36, Of: []fact.Retry{{Method: "GET", Why: "closed", Count: 1_000},
@@ -94,6 +97,8 @@ var said = []fact.Fact{
 	{Args: fact.NoServer{Of: 8, Why: "connection refused", SinceS: 2.914, LongestUS: 2.032e6, LostUS: 2.0316e6, OutageUS: 2.03e6, WindowUS: 5e6}},
 	{Args: fact.NoServer{Of: 4, Unanswered: 4, LongestUS: 1.5e6, LostUS: 3e6, WindowUS: 6e6}},
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7}},
+	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7, Peer: fact.Proxy}},
+	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7, Peer: fact.Tunnel}},
 	{Args: fact.ErrorsUnjudged{Percent: 49.95}, Remedies: []fact.Remedy{{Setting: "slo", Value: "'errors<1%'"}}},
 
 	{Args: fact.NotCompared{Comparable: 2, Variants: 6, NotTested: []fact.NotTested{
@@ -137,6 +142,8 @@ var said = []fact.Fact{
 	{Args: fact.Ended{How: "unreachable", Why: "connection refused"}},
 	{Args: fact.Ended{How: "gone", Why: "connection refused", MeasuredUS: 4.25e6}},
 	{Args: fact.Ended{How: "unserved", Why: "end of file", MeasuredUS: 4.25e6}},
+	{Args: fact.Ended{How: "gone", Why: "the proxy p:3128: connection refused", MeasuredUS: 4.25e6, Peer: fact.Proxy}},
+	{Args: fact.Ended{How: "unserved", Why: "end of file", MeasuredUS: 4.25e6, Peer: fact.Tunnel}},
 	{Args: fact.Ended{How: "interrupted", MeasuredUS: 61.25e6}},
 	{Args: fact.Ended{How: "faulted", Why: "load.lua:3: no such field", MeasuredUS: 4.25e6}},
 	{Args: fact.Ended{Why: "no answer in time", MeasuredUS: 1e7}},
@@ -355,6 +362,7 @@ func TestGone(t *testing.T) {
 		" 1": {Of: 20, Unanswered: 20, SinceS: 2, LostUS: 0.4e6}, // one; the others only at the end
 		" 2": {Of: 1, Unanswered: 1, SinceS: 6, LostUS: 5e6},     // and another time before
 		" 3": {Of: 10, Unanswered: 9, SinceS: 5.69, LostUS: 4.3e6},
+		"PROXY SILENT from 5.69 s of the window on (all 10 connections had no answer at the end)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6, Peer: fact.Proxy},
 	} {
 		a.WindowUS = 1e7
 		if got := Gone(fact.Fact{Args: a}); got != want && (want[0] != ' ' || got != "") {

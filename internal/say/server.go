@@ -3,6 +3,7 @@ package say
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"dyno/internal/digits"
 	"dyno/internal/fact"
@@ -20,17 +21,54 @@ func serverSentence(f fact.Fact) string {
 	return ""
 }
 
+// peerNames are peers as the beginning of a verdict names them.
+var peerNames = map[fact.Peer]string{"": "SERVER", fact.Proxy: "PROXY",
+	fact.Tunnel: "PROXY OR SERVER"}
+
+// Peer names a peer in a sentence.
+func Peer(p fact.Peer) string {
+	switch p {
+	case fact.Proxy:
+		return "the proxy"
+	case fact.Tunnel:
+		return "the proxy, or the server behind it,"
+	}
+	return "the server"
+}
+
+// A Look is where to look for why connections ended, were refused or had no answer.
+type Look struct{ Check, Log, Limits string }
+
+// LookAt is where to look if that happened at a peer.
+func LookAt(p fact.Peer) Look {
+	switch p {
+	case fact.Proxy:
+		return Look{"check that the proxy runs, and that the server answers through it",
+			"the proxy's log", "the proxy's limits (clients, connections) and at its log"}
+	case fact.Tunnel:
+		return Look{"check that the proxy runs, and that the server answers through it",
+			"the logs of the proxy and of the server",
+			"the limits of the proxy and of the server, and at their logs"}
+	}
+	return Look{"check that the server runs and answers at this address", "the server's log",
+		"the server's limits (workers, connections) and at its log"}
+}
+
 // Gone says since when there was no server any more, if a fact about the whole load shows that.
 func Gone(f fact.Fact) string {
 	switch a := f.Args.(type) {
 	case fact.AddressLost:
 		if a.IsServer() && len(f.Scope.Parts) == 0 {
-			return fmt.Sprintf("SERVER GONE %s (%s %s)", fromOn(a.SinceS),
+			who := fact.Peer("")
+			if a.Proxy {
+				who = fact.Proxy
+			}
+			return fmt.Sprintf("%s GONE %s (%s %s)", peerNames[who], fromOn(a.SinceS),
 				f.Scope.Address, lostHow(a))
 		}
 	case fact.NoServer:
 		if a.Unanswered == a.Of && isTime(a.LostUS, toEnd(a)) && len(f.Scope.Parts) == 0 {
-			return fmt.Sprintf("SERVER SILENT %s (%s had no answer at the end)",
+			return fmt.Sprintf("%s SILENT %s (%s had no answer at the end)", peerNames[a.Peer],
 				fromOn(a.SinceS), places(a.Of, a))
 		}
 	}
@@ -99,8 +137,8 @@ func noServerSentence(a fact.NoServer) string {
 			sinceText(a, isTime(a.OutageUS, longest(a))), why)
 	}
 	mean := digits.Significant(float64(a.Of)*a.LostUS/max(a.WindowUS, 1), 2)
-	return fmt.Sprintf("on average %s of %s had no server, %s%s", mean, placesOf(a),
-		sinceText(a, isTime(a.LostUS, toEnd(a))), why)
+	return fmt.Sprintf("on average %s of %s had no %s, %s%s", mean, placesOf(a),
+		strings.ToLower(peerNames[a.Peer]), sinceText(a, isTime(a.LostUS, toEnd(a))), why)
 }
 
 // places are n of the connections of a load, or of the requests in flight on them.

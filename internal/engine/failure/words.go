@@ -28,10 +28,10 @@ var (
 	// ErrAnnounced is of requests that were pipelined behind the last one that the server answered
 	// before it closed the connection as announced.
 	ErrAnnounced error = &proto.Fault{Kind: proto.FaultClosed,
-		Detail: "the server closed the connection after an earlier request"}
+		Detail: "connection closed after an earlier request"}
 	// ErrUnused is of an attempt that the peer ends in good order before any request.
 	ErrUnused error = &proto.Fault{Kind: proto.FaultClosed,
-		Detail: "the server ended the connection before it took a request"}
+		Detail: "connection ended before it took a request"}
 )
 
 // ErrUnready is the timeout of a connection that never had room for a request.
@@ -60,9 +60,9 @@ func TimeoutOf(p *fact.AnswerUnfinished) error {
 	return &Unfinished{*p}
 }
 
-// Behind is the failure of a request whose answer had a status already, which it names: a server,
+// behind is the failure of a request whose answer had a status already, which it names: a server,
 // or a proxy, that refuses a request without reading its body resets the connection behind that.
-func Behind(status uint16, err error) error {
+func behind(status uint16, err error) error {
 	if status < 100 { // there was no head, or not all of it
 		return err
 	}
@@ -72,9 +72,17 @@ func Behind(status uint16, err error) error {
 	return &placed{err: err, status: status}
 }
 
-// ByProxy is a failure to connect, which names the plan's proxy, if it has one.
-func ByProxy(p *loadplan.Plan, phase loadresult.Phase, err error) error {
-	if p.Proxy == "" || phase != loadresult.Connect || IsOfProxy(err) {
+// Placed is a failure with where it was: behind the head of an answer of that status, if there was
+// one, and at the plan's proxy, if that is who did not connect, ended the connection or was silent.
+// In a tunnel it may be the server.
+func Placed(p *loadplan.Plan, phase loadresult.Phase, status uint16, err error) error {
+	err = behind(status, err)
+	switch {
+	case p.Proxy == "" || IsOfProxy(err):
+		return err
+	case phase == loadresult.Connect:
+	case p.Tunnels() || phase != loadresult.Read && phase != loadresult.Write &&
+		phase != loadresult.Timeout:
 		return err
 	}
 	return &placed{err: err, proxy: p.DialedName()}
@@ -83,7 +91,8 @@ func ByProxy(p *loadplan.Plan, phase loadresult.Phase, err error) error {
 // IsOfProxy reports whether an error is a proxy's own, which opened no tunnel and is named in it.
 func IsOfProxy(err error) bool {
 	f, is := errors.AsType[*proto.Fault](err)
-	return is && strings.HasPrefix(f.Kind, proto.FaultProxy)
+	at, known := errors.AsType[*placed](err)
+	return is && strings.HasPrefix(f.Kind, proto.FaultProxy) || known && at.proxy != ""
 }
 
 // A placed is a failure with where it was: at a proxy, or behind the head of an answer.
@@ -148,7 +157,7 @@ func Describe(err error) string {
 		return at.Error()
 	}
 	if errors.Is(err, io.EOF) {
-		return "the server closed the connection"
+		return "connection closed"
 	}
 	if e, ok := systemErrno(err); ok {
 		if means := meanings[errnos[e]]; means != "" {

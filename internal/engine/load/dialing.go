@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"dyno/internal/engine/dial"
-	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
@@ -105,7 +104,6 @@ func (w *worker) continueWith(i uint32, c *conn, call dial.Call) {
 
 // handleDialFailure counts a failed attempt and dials again.
 func (w *worker) handleDialFailure(i uint32, c *conn, phase loadresult.Phase, err error) {
-	err = failure.ByProxy(w.plan, phase, err)
 	if w.at != nil {
 		w.failAttempted(i, c, phase, err)
 		w.spareConn(i, c)

@@ -217,7 +217,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 	if x.Counted {
 		w.last = w.now
 		w.countLoss(w.numberOf(x))
-		err = failure.Behind(x.status, err)
+		err = failure.Placed(w.plan, phase, x.status, err)
 		w.recordFailure(c, phase, err)
 		w.sampleFailure(c, tag, phase, err)
 		if w.samples.Log != nil {
@@ -233,6 +233,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 
 // recordFailure counts a failure of a request or of a connection.
 func (w *worker) recordFailure(c *conn, phase loadresult.Phase, err error) {
+	err = failure.Placed(w.plan, phase, 0, err)
 	w.errors.CountFailure(phase, w.addrs[c.Addr], err)
 }
 

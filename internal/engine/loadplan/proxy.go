@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"dyno/internal/fact"
 )
 
 // A proxyURL is what a plan's Proxy says.
@@ -109,6 +111,17 @@ func (p *Plan) ProxyAuthorization() string {
 // elsewhere than its URL says, which a proxy that reads the URL would not do.
 func (p *Plan) Tunnels() bool {
 	return p.Proxy != "" && (p.Target.TLS || p.OnlyHTTP2() || p.Target.ConnectsElsewhere())
+}
+
+// Peer is what connections lead to.
+func (p *Plan) Peer() fact.Peer {
+	switch {
+	case p.Proxy == "":
+		return ""
+	case p.Tunnels():
+		return fact.Tunnel
+	}
+	return fact.Proxy
 }
 
 // authority is the target as a URL of http:// has it.

@@ -1,6 +1,7 @@
 package runfacts
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 
@@ -21,8 +22,8 @@ func LostAddresses(r *loadresult.Result) (all []fact.Fact) {
 		}
 		return mergeLost(parts)
 	}
-	name := r.Plan.Target.Host
-	if _, literal := r.Plan.Target.LiteralAddress(); literal || r.Plan.Target.Unix != "" {
+	name, _ := r.Plan.Dialed()
+	if _, err := netip.ParseAddr(name); err == nil || r.Plan.Target.Unix != "" {
 		name = ""
 	}
 	for _, l := range r.Lost {
@@ -31,7 +32,7 @@ func LostAddresses(r *loadresult.Result) (all []fact.Fact) {
 			continue
 		}
 		found := fact.AddressLost{Name: name, Why: l.Why, SinceS: max(l.Since, 0).Seconds(),
-			Times: l.Times, Others: l.Others}
+			Times: l.Times, Others: l.Others, Proxy: r.Plan.Proxy != ""}
 		if l.IsBack {
 			found.BackS = max(l.Back, 1).Seconds()
 		}

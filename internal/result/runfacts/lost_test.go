@@ -26,22 +26,26 @@ func TestLostAddresses(t *testing.T) {
 		lost  loadresult.LostAddress
 		want  *fact.AddressLost
 		how   fact.Severity
+		proxy string
 	}{
 		"one of three, from the start": {"a.example", loadresult.ByDuration, gone(2, -second),
-			&fact.AddressLost{Name: "a.example", Why: "refused", Times: 1, Others: 2}, fact.Note},
+			&fact.AddressLost{Name: "a.example", Why: "refused", Times: 1, Others: 2}, fact.Note, ""},
 		"one of three, later": {"a.example", loadresult.ByDuration, gone(2, 2*second),
-			&fact.AddressLost{Name: "a.example", Why: "refused", SinceS: 2, Times: 1, Others: 2}, fact.Warning},
+			&fact.AddressLost{Name: "a.example", Why: "refused", SinceS: 2, Times: 1, Others: 2}, fact.Warning, ""},
 		"for a time": {"a.example", loadresult.ByDuration, back,
-			&fact.AddressLost{Name: "a.example", Why: "refused", SinceS: 2, BackS: 9, Times: 2, Others: 2}, fact.Warning},
-		"for moments": {"a.example", loadresult.ByDuration, briefly, nil, ""},
+			&fact.AddressLost{Name: "a.example", Why: "refused", SinceS: 2, BackS: 9, Times: 2, Others: 2}, fact.Warning, ""},
+		"for moments": {"a.example", loadresult.ByDuration, briefly, nil, "", ""},
 		"the only one": {"a.example", loadresult.Gone, only,
-			&fact.AddressLost{Name: "a.example", Why: "refused", SinceS: 2, Times: 1}, fact.Error},
-		"the only one, which is no name":        {"192.0.2.1", loadresult.Gone, only, &fact.AddressLost{Why: "refused", SinceS: 2, Times: 1}, fact.Error},
-		"the only one, which was never reached": {"a.example", loadresult.Unreachable, only, nil, ""},
+			&fact.AddressLost{Name: "a.example", Why: "refused", SinceS: 2, Times: 1}, fact.Error, ""},
+		"the only one, which is no name":        {"192.0.2.1", loadresult.Gone, only, &fact.AddressLost{Why: "refused", SinceS: 2, Times: 1}, fact.Error, ""},
+		"the only one, which was never reached": {"a.example", loadresult.Unreachable, only, nil, "", ""},
 		"each of three, which were never reached": {"a.example", loadresult.Unreachable, gone(0, -second),
-			&fact.AddressLost{Name: "a.example", Why: "refused", Times: 1}, fact.Error},
+			&fact.AddressLost{Name: "a.example", Why: "refused", Times: 1}, fact.Error, ""},
+		"a proxy's": {"a.example", loadresult.Gone, only,
+			&fact.AddressLost{Name: "p.example", Why: "refused", SinceS: 2, Times: 1, Proxy: true}, fact.Error, "http://p.example:3128"},
 	} {
 		r := &loadresult.Result{Ended: c.ended, Plan: loadplan.Plan{Target: loadplan.Target{Host: c.host}}}
+		r.Plan.Proxy = c.proxy
 		r.Lost = []loadresult.LostAddress{c.lost}
 		var want []fact.Fact
 		if c.want != nil {

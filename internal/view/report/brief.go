@@ -135,7 +135,7 @@ func serverVerdict(r *result.Result) string {
 	lead := goneLead(r)
 	text = lead + text + sinceText(r) + goneText(r)
 	gone := lead != "" && r.Ended == string(loadresult.Gone)
-	if why, early := earlyEndings[r.Ended]; early && !gone {
+	if why := earlyEnding(r); why != "" && !gone {
 		text += "; " + why
 	}
 	return text
@@ -144,7 +144,7 @@ func serverVerdict(r *result.Result) string {
 // boxColor is the colour of a run's verdict: that of the box, and green if it only says that one
 // run has no interval, or that few requests failed.
 func boxColor(r *result.Result, a answer.Answer) format.Color {
-	_, early := earlyEndings[r.Ended]
+	early := earlyEnding(r) != ""
 	switch {
 	case a.Box == answer.Bad:
 		return format.Red
@@ -161,7 +161,7 @@ func deadVerdict(r *result.Result) string {
 	if found {
 		why = "no request was answered completely"
 	}
-	if early := earlyEndings[r.Ended]; early != "" {
+	if early := earlyEnding(r); early != "" {
 		why = early
 	}
 	switch {

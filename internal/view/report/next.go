@@ -52,9 +52,9 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 	case isSilent(r), onlyTimeouts(r):
 		return again(waitLonger(r, &p, v))
 	case goneLead(r) != "", r.Answers() > 0 && wasGone(r):
-		return again("read in the server's log why it stopped, then repeat the run")
+		return again("read in " + say.LookAt(p.Peer()).Log + " why it stopped, then repeat the run")
 	case r.Answers() == 0 && len(r.Status) == 0:
-		return step("check that the server runs and answers at this address", askFailed(r))
+		return step(say.LookAt(p.Peer()).Check, askFailed(r))
 	case starved(r) > 0:
 		return again(answeredOnly(r, &p, v))
 	case awayStep(r, v) != "":
@@ -183,7 +183,7 @@ func noServer(r *result.Result) (none fact.NoServer) {
 
 // answeredOnly gives a plan only as many connections as were answered, if these can be told.
 func answeredOnly(r *result.Result, p *loadplan.Plan, v say.Voice) string {
-	const look = "look at the server's limits (workers, connections) and at its log"
+	look := "look at " + say.LookAt(p.Peer()).Limits
 	none := noServer(r)
 	n := none.Of - starved(r)
 	if none.Of != int64(p.Connections) || n < 1 {

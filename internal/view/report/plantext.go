@@ -224,10 +224,15 @@ var earlyEndings = map[string]string{
 	"aborted":     "ENDED by --abort-on-slo",
 	"stopped":     "STOPPED by the script",
 	"faulted":     "ENDED because the script failed",
-	"gone":        "the server was GONE",
-	"unserved":    "the server ENDED each connection without an answer",
+	"gone":        "PEER was GONE",
+	"unserved":    "PEER ENDED each connection without an answer",
 	"unreachable": "UNREACHABLE",
 	"lost":        "ENDED because an agent was lost",
+}
+
+// earlyEnding is how a run ended before its time; "" if it did not.
+func earlyEnding(r *result.Result) string {
+	return strings.Replace(earlyEndings[r.Ended], "PEER", say.Peer(r.Plan.Peer()), 1)
 }
 
 // windowText is the length of the window, and what became of the requests in flight at
@@ -238,7 +243,7 @@ func windowText(r *result.Result) string {
 	if w.WarmupS > 0 {
 		s += ", after " + format.Seconds(w.WarmupS) + " of warm-up"
 	}
-	if why, early := earlyEndings[r.Ended]; early {
+	if why := earlyEnding(r); why != "" {
 		s += "; " + why
 	}
 	then := "at its end"

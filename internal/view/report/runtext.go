@@ -134,12 +134,12 @@ func Quiet(w io.Writer, r *result.Result) error {
 		all = append(all, "of errors p50 "+format.Micros(l.P50), tailText(l))
 	}
 	all = append(append(all, quietScenario(r)...), format.Plural(r.Requests.Errors, "error"))
-	why, early := earlyEndings[r.Ended]
-	if early {
+	why := earlyEnding(r)
+	if why != "" {
 		all = append(all, why)
 	}
 	own, verdict := GeneratorWord(r), format.PlainLine(r.RunVerdict())
-	if verdict != r.OwnVerdict() && !(early && verdict == result.Unanswered) {
+	if verdict != r.OwnVerdict() && !(why != "" && verdict == result.Unanswered) {
 		all = append(all, strings.ToUpper(verdict))
 	}
 	fmt.Fprintf(d, "%s, generator %s\n", strings.Join(all, ", "), own)
