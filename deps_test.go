@@ -184,6 +184,8 @@ bench/hurl: /
 bench/history: stats /
 bench/live: stats /
 bench/streams: stats /
+bench/streams/served: / github.com/quic-go/quic-go
+bench/streams/truth: bench/streams/served /
 bench/wrk: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
 bench/replay: / golang.org/x/sys
