@@ -155,16 +155,18 @@ func FuzzParseCPUs(f *testing.F) {
 	})
 }
 
-func TestPacerBuilds(t *testing.T) {
+func TestProgramsInCBuild(t *testing.T) {
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Skip("no C compiler: ", err)
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("the pacer needs epoll")
+		t.Skip("they need epoll")
 	}
-	output, err := exec.Command("cc", "-O2", "-Wall", "-Wextra", "-Werror",
-		"-o", filepath.Join(t.TempDir(), "pacer"), "pacer.c").CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, output)
+	for _, source := range []string{"pacer.c", "limit/bare.c", "streams/reader.c"} {
+		output, err := exec.Command("cc", "-O2", "-Wall", "-Wextra", "-Werror",
+			"-o", filepath.Join(t.TempDir(), "program"), source).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", source, err, output)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 // Streams measures what an event of a stream costs dyno: alone in its segment, as server-sent event
-// and as event of openai, beside a plain request and the same bytes read as a plain body. dyno has
-// one CPU, its server another. It prints medians, and intervals of 95 %.
+// and as event of openai, beside a plain request, the same bytes read as a plain body, and a bare
+// reader in C, which shows what the kernel takes. dyno has one CPU, its server another. It prints
+// medians, and intervals of 95 %.
 //
 //	go run ./bench/streams -dyno ./dyno -rounds 10
 //
@@ -10,6 +11,7 @@ package main
 
 import (
 	"bufio"
+	_ "embed"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -30,11 +32,15 @@ const (
 	ended       = "data: [DONE]\n\n"
 )
 
+//go:embed reader.c
+var readerSource []byte
+
 // A load is one of those that take turns.
 type load struct {
 	name   string
 	event  string // what the server sends again and again; "": plain requests
 	stream string // of --stream; "": the body is only read
+	bare   bool   // by the reader in C
 }
 
 var (
@@ -43,9 +49,19 @@ var (
 		`"created":1790000000,"model":"meta-llama/Llama-3.1-8B","choices":[{"index":0,"delta":` +
 		`{"content":" token"},"logprobs":null,"finish_reason":null}],"usage":null}`
 	long  = openai + strings.Repeat(" ", max(248-len(openai), 0)) + "\n\n"
-	loads = []load{{"plain request", "", ""}, {"13 bytes, body", small, ""},
-		{"13 bytes, sse", small, "sse"}, {"250 bytes, body", long, ""}, {"250 bytes, sse", long, "sse"},
-		{"250 bytes, openai", long, "openai"}}
+	loads = []load{{name: "plain request"}, {name: "13 bytes, bare C", event: small, bare: true},
+		{name: "13 bytes, body", event: small}, {"13 bytes, sse", small, "sse", false},
+		{name: "250 bytes, body", event: long}, {"250 bytes, sse", long, "sse", false},
+		{"250 bytes, openai", long, "openai", false}}
+)
+
+// Places of loads that are held against each other.
+const (
+	plain     = 0
+	bare      = 1
+	smallSSE  = 3
+	longBody  = 4
+	longAsked = 6
 )
 
 func main() {
@@ -79,6 +95,14 @@ func (b *bench) measure(rounds int) (err error) {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
+	reader := filepath.Join(b.dir, "reader")
+	if err := os.WriteFile(reader+".c", readerSource, 0o600); err != nil {
+		return err
+	}
+	out, err := exec.Command("cc", "-O2", "-o", reader, reader+".c").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("compiling the bare reader: %w: %s", err, out)
+	}
 	costs := make([][]cost, len(loads))
 	for round := range rounds {
 		for i := range loads {
@@ -95,41 +119,52 @@ func (b *bench) measure(rounds int) (err error) {
 }
 
 func (b *bench) print(costs [][]cost) error {
-	column := func(i int, of func(cost) float64) (all []float64) {
-		for _, c := range costs[i] {
-			all = append(all, of(c))
-		}
-		return all
-	}
 	fmt.Printf("%-18s %9s %9s %9s %24s\n", "", "CPU µs", "user", "system", "CPU of a plain request's")
 	for i, l := range loads {
-		ratios := column(i, cost.cpu)
-		for k := range ratios {
-			ratios[k] /= costs[0][k].cpu()
-		}
-		r, err := stats.MedianInterval(ratios, 0.95)
+		r, err := compare(costs[i], costs[plain],
+			func(a, b cost) float64 { return a.cpu() / b.cpu() })
 		if err != nil {
 			return err
 		}
 		fmt.Printf("%-18s %9.3f %9.3f %9.3f %8.2f [%.2f, %.2f]\n", l.name,
-			stats.Median(column(i, cost.cpu)),
-			stats.Median(column(i, func(c cost) float64 { return c.user })),
-			stats.Median(column(i, func(c cost) float64 { return c.system })), r.Estimate, r.Low, r.High)
+			median(costs[i], cost.cpu), median(costs[i], func(c cost) float64 { return c.user }),
+			median(costs[i], func(c cost) float64 { return c.system }), r.Estimate, r.Low, r.High)
 	}
-	last := len(loads) - 1
-	more := column(last, func(c cost) float64 { return c.user })
-	for k := range more {
-		more[k] -= costs[3][k].user
-	}
-	d, err := stats.MedianInterval(more, 0.95)
+	more, err := compare(costs[longAsked], costs[longBody],
+		func(a, b cost) float64 { return a.user - b.user })
 	if err != nil {
 		return err
 	}
 	fmt.Printf("openai on 250 bytes: %.3f µs of user time more than reading them [%.3f, %.3f]; "+
-		"bar 0.5\n", d.Estimate, d.Low, d.High)
-	fmt.Printf("an event: bar 0.4 of a plain request; arrivals were %.1f %% of the events (100: each "+
-		"came alone)\n", 100*stats.Median(column(2, func(c cost) float64 { return c.alone })))
+		"bar 0.5\n", more.Estimate, more.Low, more.High)
+	over, err := compare(costs[smallSSE], costs[bare],
+		func(a, b cost) float64 { return a.cpu() / b.cpu() })
+	if err != nil {
+		return err
+	}
+	alone := func(c cost) float64 { return c.alone }
+	fmt.Printf("an event: bar 0.4 of a plain request; %.2f [%.2f, %.2f] of what the bare reader "+
+		"takes; arrivals were %.1f %% of the events (bare: %.1f %%; 100: each came alone)\n",
+		over.Estimate, over.Low, over.High, 100*median(costs[smallSSE], alone),
+		100*median(costs[bare], alone))
 	return nil
+}
+
+func median(costs []cost, of func(cost) float64) float64 {
+	var all []float64
+	for _, c := range costs {
+		all = append(all, of(c))
+	}
+	return stats.Median(all)
+}
+
+// compare compares the loads of each round.
+func compare(a, b []cost, of func(a, b cost) float64) (stats.Interval, error) {
+	var all []float64
+	for k := range a {
+		all = append(all, of(a[k], b[k]))
+	}
+	return stats.MedianInterval(all, 0.95)
 }
 
 // run makes a load once.
@@ -160,6 +195,9 @@ func (b *bench) run(l load) (c cost, err error) {
 	defer stop()
 	cmd := exec.Command("taskset", append(args, url)...)
 	cmd.Stdout, cmd.Stderr = nil, os.Stderr
+	if l.bare {
+		return b.runBare(url, count)
+	}
 	if err := cmd.Run(); err != nil {
 		return c, err
 	}
@@ -182,10 +220,33 @@ func (b *bench) run(l load) (c cost, err error) {
 	case s != nil:
 		c.alone = float64(s.Arrivals) / float64(s.Counted)
 	}
+	c.spent(cmd, count)
+	return c, nil
+}
+
+// runBare makes the bare reader read so many events of the server.
+func (b *bench) runBare(url string, count int) (c cost, err error) {
+	cmd := exec.Command("taskset", "-c", "0", filepath.Join(b.dir, "reader"),
+		fmt.Sprint(connections), url[strings.LastIndexByte(url, ':')+1:])
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return c, err
+	}
+	var arrivals int
+	if _, err := fmt.Sscan(string(out), &arrivals); err != nil {
+		return c, err
+	}
+	c.alone = float64(arrivals) / float64(count)
+	c.spent(cmd, count)
+	return c, nil
+}
+
+// spent sets what a program that has ended took for each of so many.
+func (c *cost) spent(cmd *exec.Cmd, count int) {
 	each := 1e6 / float64(count)
 	c.user = cmd.ProcessState.UserTime().Seconds() * each
 	c.system = cmd.ProcessState.SystemTime().Seconds() * each
-	return c, nil
 }
 
 // start starts a server on a CPU, and returns its URL.
