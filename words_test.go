@@ -91,8 +91,8 @@ func TestFlagsAreSaid(t *testing.T) {
 
 // wordless are the folders that find facts and have no sentence, but for errors. A sentence is of package say.
 var wordless = []string{"internal/capacity/", "internal/engine/failure/", "internal/engine/load/",
-	"internal/engine/ring/", "internal/engine/transport/", "internal/fact/", "internal/lab/grade/", "internal/lab/judge/",
-	"internal/result/"}
+	"internal/engine/ring/", "internal/engine/transport/", "internal/fact/", "internal/lab/design/", "internal/lab/grade/",
+	"internal/lab/judge/", "internal/objective/", "internal/result/"}
 
 // ownSentences are files of these that have sentences, with the reason.
 var ownSentences = map[string]string{

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -96,15 +98,16 @@ func (f *runFlags) setScriptUnless(faults []error) []error {
 	}
 	names.Checks = f.plan.Checks
 	for _, o := range f.objectives {
-		problem := o.Unknown(names)
+		err := o.Unknown(names)
 		switch {
 		case o.OfStreams() && f.plan.Stream.Format == "":
-			problem = "it is of streams of events; give --stream"
+			err = errors.New("it is of streams of events; give --stream")
 		case o.OfGoodput() && f.plan.Goodput == "":
-			problem = "it is of the requests that meet limits; give --goodput"
+			err = errors.New("it is of the requests that meet limits; give --goodput")
 		}
-		if problem != "" {
-			faults = append(faults, loadplan.Flaw{Setting: "--slo", Problem: o.Expr + ": " + problem})
+		if err != nil {
+			faults = append(faults, loadplan.Flaw{Setting: "--slo",
+				Problem: fmt.Sprintf("%s: %v", o.Expr, err)})
 		}
 	}
 	return faults

@@ -226,3 +226,29 @@ type Told struct {
 
 // Kind is the kind's name.
 func (Told) Kind() Kind { return "told" }
+
+// WeakDesign says what a design, which was not yet run, cannot show, or with which limits.
+type WeakDesign struct {
+	By       Weakness `json:"by"`
+	Rounds   int      `json:"rounds,omitempty"`
+	Baseline string   `json:"baseline,omitempty"`
+	GivenS   float64  `json:"given_s,omitempty"` // the window, or the budget
+	NeedsS   float64  `json:"needs_s,omitempty"` // which that should be, at least
+}
+
+// A Weakness is what makes a design weak.
+type Weakness string
+
+// What makes a design weak.
+const (
+	InSequence  Weakness = "sequential"
+	NoControl   Weakness = "no-control"
+	NotIsolated Weakness = "not-isolated"
+	ShortProbes Weakness = "short-probes" // of a search
+	CPUShared   Weakness = "cpu-shared"
+	OnlyOne     Weakness = "only-one" // variant
+	SmallBudget Weakness = "small-budget"
+)
+
+// Kind is the kind's name.
+func (WeakDesign) Kind() Kind { return "weak-design" }

@@ -6,6 +6,7 @@
 //	generator.go  kinds: the generator's doubts about itself
 //	kinds.go      all kinds in one table, and the other kinds' arguments
 //	losses.go     kinds: requests without a latency
+//	mistakes.go   kinds: mistakes in what somebody wrote
 //	notices.go    kinds: what a load did otherwise than one would take it to
 //	peer.go       who is at the other end of connections
 //	search.go     kinds: a search for a rate, its probes, points of a sweep; what a measure lacks

@@ -36,7 +36,7 @@ var kinds = byKind(
 	NotCompared{}, SelfDiffers{}, SharedCPUs{}, CellsInSequence{}, ServersKept{}, FewRounds{},
 	RoundsAdded{}, CheaperByQueue{}, GeneratorChoice{}, GradeF{}, TrialsLost{}, ProfilesShared{},
 	Miscounted{}, MachineBusy{}, FairnessOff{}, ServersUnlike{}, Unsteady{}, ProgramChanged{},
-	FrequencyUneven{}, NoiseUnusual{}, Told{},
+	FrequencyUneven{}, NoiseUnusual{}, WeakDesign{}, Told{},
 
 	TrialFailed{}, MachineEvent{}, MachineShare{}, AnswersLacking{}, AnswerChanged{}, SizeDiffers{},
 	SentInTime{}, NotSteady{}, SecondsShow{}, ColdWindow{}, LoadLacking{}, ConnectionsLacking{},
@@ -48,6 +48,8 @@ var kinds = byKind(
 
 	RunsInSequence{}, PairsIgnored{}, TooFewRuns{}, GeneratorDoubted{}, GroupIncomplete{},
 	GroupQuick{}, NotInGroup{}, MetricLacking{},
+
+	Wanted{}, NotMeasured{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.

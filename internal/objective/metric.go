@@ -2,15 +2,16 @@ package objective
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dyno/internal/engine/metric"
+	"dyno/internal/fact"
 	"dyno/internal/nearest"
 	"dyno/internal/result"
 	"dyno/internal/result/scripted"
+	"dyno/internal/say"
 )
 
 // parseMetric finds the quantity metric.NAME, a counter of the run's script, or metric.NAME.p99 and
@@ -72,41 +73,45 @@ type Names struct {
 	More                         bool // there may be counters and histograms of other names
 }
 
-// Unknown is why no result of a run with these names can meet the objective; "" if one can.
-func (o Objective) Unknown(of Names) string {
+// Unknown is why no result of a run with these names can meet the objective; nil if one can.
+func (o Objective) Unknown(of Names) error {
 	check, ofCheck := strings.CutPrefix(o.name, "checks.")
 	name, ofMetric := strings.CutPrefix(o.name, "metric.")
 	switch {
 	case (ofCheck || o.name == "checks") && len(of.Checks) == 0:
-		return "the run checks nothing: bodies or headers that are expected, asserts of a Hurl file, " +
-			"and dyno.check of a script would"
+		return say.Wrong(fact.NotMeasured{Lacks: fact.NoChecks})
 	case ofCheck && !slices.Contains(of.Checks, check):
-		return fmt.Sprintf("the run has no check %q; %s", check, meant(check, of.Checks))
+		return lacking(fact.NoCheck, check, of.Checks)
 	case !ofMetric || of.More:
-		return ""
+		return nil
 	case len(of.Counters)+len(of.Histograms) == 0:
-		return "only a script has metrics: dyno.counter and dyno.histogram"
+		return say.Wrong(fact.NotMeasured{Lacks: fact.NoMetrics})
 	}
 	return of.unknownMetric(name)
 }
 
+// lacking is the error of a name that there is not among all.
+func lacking(what fact.Lack, name string, all []string) error {
+	return say.Wrong(fact.NotMeasured{Lacks: what, Name: name, Has: all,
+		Meant: nearest.ClosestName(name, all)})
+}
+
 // unknownMetric is Unknown of a counter, or a histogram and its statistic.
-func (n Names) unknownMetric(name string) string {
+func (n Names) unknownMetric(name string) error {
 	isHistogram := func(name string) bool { return slices.Contains(n.Histograms, name) }
 	histogram, statistic := splitStatistic(name, isHistogram)
 	switch {
 	case slices.Contains(n.Counters, name):
-		return ""
+		return nil
 	case histogram != "" && !isStatistic(statistic):
-		return fmt.Sprintf("%q is no value of a histogram; write count, min, mean, stdev, max or a "+
-			"percentile, as metric.%s.p99", statistic, histogram)
+		return say.Wrong(fact.NotMeasured{Lacks: fact.NoStatistic, Name: histogram,
+			Statistic: statistic})
 	case histogram != "":
-		return ""
+		return nil
 	case isHistogram(name):
-		return fmt.Sprintf("%q is a histogram; write which value of it, as metric.%s.p99", name, name)
+		return say.Wrong(fact.NotMeasured{Lacks: fact.NotOne, Name: name})
 	}
-	return fmt.Sprintf("the script has no counter or histogram %q; %s", name,
-		meant(name, slices.Concat(n.Counters, n.Histograms)))
+	return lacking(fact.NoMetric, name, slices.Concat(n.Counters, n.Histograms))
 }
 
 // isStatistic reports whether histograms of scripts have a value of that name.
@@ -115,23 +120,4 @@ func isStatistic(name string) bool {
 	h.Record(1)
 	all := scripted.From([]metric.Named{{Name: name, Histogram: h}})
 	return statisticOf(all[0].Values, name).ok
-}
-
-// meant says which name somebody had in mind, or which there are.
-func meant(name string, all []string) string {
-	if closest := nearest.ClosestName(name, all); closest != "" {
-		return fmt.Sprintf("did you mean %q?", closest)
-	}
-	const most = 5
-	list := "it has"
-	for i, one := range all[:min(len(all), most)] {
-		if i > 0 {
-			list += ","
-		}
-		list += fmt.Sprintf(" %q", one)
-	}
-	if len(all) > most {
-		list += " and others"
-	}
-	return list
 }

@@ -130,7 +130,7 @@ func Parse(s string) (Objective, error) {
 	}
 	m := expression().FindStringSubmatchIndex(s)
 	if m == nil {
-		return at(0, "an objective is wanted, as p99<20ms, errors<0.1%% or rps>=10000")
+		return at(0, "%v", say.Wrong(fact.Wanted{What: fact.AnObjective}))
 	}
 	name, limit := s[m[2]:m[3]], blankedUnit().ReplaceAllString(s[m[6]:m[7]], "$1$2")
 	if m[4] < 0 {
@@ -157,19 +157,19 @@ func Parse(s string) (Objective, error) {
 
 // parseLimit parses a limit of this kind.
 func (k kind) parseLimit(s string) (float64, error) {
-	number, wanted, whole := s, "a number is wanted, as 10000", true
+	number, wanted, whole := s, fact.Wanted{What: fact.ANumber, Got: s}, true
 	switch k {
 	case times:
 		d, err := time.ParseDuration(s)
 		if err != nil || d < 0 || !strings.ContainsAny(s, "nuµmsh") {
-			return 0, fmt.Errorf("a duration with its unit is wanted, as 20ms, not %q", s)
+			return 0, say.Wrong(fact.Wanted{What: fact.ADuration, Got: s})
 		}
 		return float64(d) / 1e3, nil
 	case shares:
-		wanted = "a percentage is wanted, as 0.1%"
+		wanted.What = fact.APercentage
 		number, whole = strings.CutSuffix(s, "%")
 	case counts:
-		wanted = "a number or a percentage is wanted, as 0 or 0.1%"
+		wanted.What = fact.EitherNumber
 	case rates:
 		number = strings.TrimSuffix(s, "/s")
 	}
@@ -179,10 +179,10 @@ func (k kind) parseLimit(s string) (float64, error) {
 	}
 	f, err := strconv.ParseFloat(number, 64)
 	if err != nil || !whole || !(f >= 0 && f <= 1e15) || strings.ContainsAny(number, "xXpP_") {
-		return 0, fmt.Errorf("%s, not %q", wanted, s)
+		return 0, say.Wrong(wanted)
 	}
-	if k == shares && f > 100 {
-		return 0, fmt.Errorf("%s is more than all of them; %s", s, wanted)
+	if wanted.More = k == shares && f > 100; wanted.More {
+		return 0, say.Wrong(wanted)
 	}
 	return f * factor, nil
 }

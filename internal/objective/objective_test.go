@@ -370,16 +370,17 @@ func TestUnknown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := o.Unknown(of); !strings.Contains(got, want) || (got == "") != (want == "") {
-			t.Errorf("%s: %q, want %q", expr, got, want)
+		got := o.Unknown(of)
+		if (got == nil) != (want == "") || got != nil && !strings.Contains(got.Error(), want) {
+			t.Errorf("%s: %v, want %q", expr, got, want)
 		}
 	}
 	for expr, names := range map[string]Names{"checks>99%": {}, "checks.a>99%": {}, "metric.a<3": {}} {
-		if o, err := Parse(expr); err != nil || o.Unknown(names) == "" {
+		if o, err := Parse(expr); err != nil || o.Unknown(names) == nil {
 			t.Errorf("%s: nothing, %v", expr, err)
 		}
 	}
-	if o, _ := Parse("metric.other<3"); o.Unknown(Names{Counters: []string{"a"}, More: true}) != "" {
+	if o, _ := Parse("metric.other<3"); o.Unknown(Names{Counters: []string{"a"}, More: true}) != nil {
 		t.Error("a script may compute the names of its counters")
 	}
 }

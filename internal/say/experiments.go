@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"dyno/internal/digits"
 	"dyno/internal/fact"
@@ -44,6 +45,8 @@ func experimentSentence(f fact.Fact) string {
 		return fmt.Sprintf("the noise of %s at %s is much %s than usual: a pair of the baseline and "+
 			"itself varies by %.1f %%, and by %.1f %% in the median of %d earlier runs of this experiment "+
 			"on this machine", a.Metric, at.Level, word, a.Now, a.Usual, a.Others)
+	case fact.WeakDesign:
+		return weakDesign(a)
 	case fact.Told:
 		return a.Text
 	}
@@ -185,4 +188,31 @@ func profilesShared(a fact.ProfilesShared) string {
 	}
 	return fmt.Sprintf("the profiles of %s share one file, in which only the last was kept",
 		strings.Join(all, " and of "))
+}
+
+// weakDesign says what a design cannot show, behind the key that it is about.
+func weakDesign(a fact.WeakDesign) string {
+	given, needs := duration(a.GivenS), duration(a.NeedsS)
+	switch a.By {
+	case fact.InSequence:
+		return "sequential: whatever drifts meanwhile looks like a difference of servers; interleaved " +
+			"does not"
+	case fact.NoControl:
+		return "without the A/A arm nothing tells how large a difference this machine makes of none"
+	case fact.NotIsolated:
+		return "none: a server keeps what an earlier trial left in it, and rounds are not independent"
+	case fact.ShortProbes:
+		return fmt.Sprintf("%v: a search (find) in such windows takes a rate that is slightly too high "+
+			"for one that is met; give %v or more", given, needs)
+	case fact.CPUShared:
+		return "generator and server share a CPU: each is measured together with the other"
+	case fact.OnlyOne:
+		return "there is nothing to compare with the baseline, " + a.Baseline
+	}
+	return fmt.Sprintf("%v is not enough for %d rounds, which take %v", given, a.Rounds, needs)
+}
+
+// duration is a time as files of experiments have it.
+func duration(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
 }

@@ -5,6 +5,7 @@
 //	fleet.go      sentences about the agents of a fleet
 //	generator.go  sentences about the generator, and about the load if it was another
 //	losses.go     sentences about requests without a latency
+//	mistakes.go   errors: sentences about what somebody wrote
 //	many.go       sentences about many runs or trials together
 //	phrase.go     a sentence with its amounts apart: facts of a kind in one
 //	notices.go    sentences about what a load did otherwise than one would take it to
@@ -94,7 +95,7 @@ func sentence(f fact.Fact) string {
 	}
 	return cmp.Or(noticeSentence(f.Args), lossSentence(f), serverSentence(f), streamSentence(f),
 		fleetSentence(f), manySentence(f), experimentSentence(f),
-		comparisonSentence(f), "a newer dyno found: "+string(f.Kind()))
+		comparisonSentence(f), mistakeSentence(f.Args), "a newer dyno found: "+string(f.Kind()))
 }
 
 // Text is the sentence with what can be done.

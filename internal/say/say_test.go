@@ -129,6 +129,11 @@ var said = []fact.Fact{
 	{Args: fact.FrequencyUneven{LowMHz: 1800, HighMHz: 3600}},
 	{Scope: fact.Scope{Level: "c16"}, Args: fact.NoiseUnusual{Metric: "throughput", Now: 12.31, Usual: 3.2, Others: 4}},
 	{Scope: fact.Scope{Level: "c16"}, Args: fact.NoiseUnusual{Metric: "throughput", Now: 1, Usual: 3.2, Others: 4}},
+	{Args: fact.WeakDesign{By: fact.InSequence}}, {Args: fact.WeakDesign{By: fact.NoControl}},
+	{Args: fact.WeakDesign{By: fact.NotIsolated}}, {Args: fact.WeakDesign{By: fact.CPUShared}},
+	{Args: fact.WeakDesign{By: fact.ShortProbes, GivenS: 0.5, NeedsS: 2}},
+	{Args: fact.WeakDesign{By: fact.OnlyOne, Baseline: "go"}},
+	{Args: fact.WeakDesign{By: fact.SmallBudget, Rounds: 10, GivenS: 60, NeedsS: 450}},
 	{Args: fact.Told{Text: "what an older dyno wrote"}},
 
 	{Args: fact.RunsInSequence{First: "B", Then: "A"}}, {Args: fact.PairsIgnored{First: "A", Other: "C"}},
@@ -137,6 +142,16 @@ var said = []fact.Fact{
 	{Scope: fact.Scope{Group: "B"}, Args: fact.GroupIncomplete{}}, {Scope: fact.Scope{Group: "B"}, Args: fact.GroupQuick{}},
 	{Scope: fact.Scope{Group: "A", Variant: "fast", Level: "c16"}, Args: fact.NotInGroup{Group: "B"}},
 	{Scope: fact.Scope{Group: "B"}, Args: fact.MetricLacking{Metric: "cpu", Runs: 0, Against: fact.Scope{Group: "A", Level: "c16"}, AgainstRuns: 5}},
+
+	{Args: fact.Wanted{What: fact.AnObjective}}, {Args: fact.Wanted{What: fact.ADuration, Got: "20"}},
+	{Args: fact.Wanted{What: fact.ANumber, Got: "ten"}}, {Args: fact.Wanted{What: fact.EitherNumber, Got: "1ms"}},
+	{Args: fact.Wanted{What: fact.APercentage, Got: "120%", More: true}},
+	{Args: fact.NotMeasured{Lacks: fact.NoChecks}}, {Args: fact.NotMeasured{Lacks: fact.NoMetrics}},
+	{Args: fact.NotMeasured{Lacks: fact.NoCheck, Name: "is 20", Meant: "is 200"}},
+	{Args: fact.NotMeasured{Lacks: fact.NoMetric, Name: "x", Has: []string{"hits", "size"}}},
+	{Args: fact.NotMeasured{Lacks: fact.NoMetric, Name: "x", Has: []string{"a1", "a2", "a3", "a4", "a5", "a6"}}},
+	{Args: fact.NotMeasured{Lacks: fact.NoStatistic, Name: "size", Statistic: "median"}},
+	{Args: fact.NotMeasured{Lacks: fact.NotOne, Name: "size"}},
 
 	{Args: fact.Unknown{Of: "of-2030"}},
 	{Args: fact.Ended{How: "unreachable", Why: "connection refused"}},

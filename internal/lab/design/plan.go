@@ -1,12 +1,11 @@
 package design
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
-	"dyno/internal/digits"
+	"dyno/internal/fact"
 	"dyno/internal/lab/experiment"
 )
 
@@ -161,47 +160,42 @@ func multiplyTime(d time.Duration, n int) time.Duration {
 
 // A Warning is what an experimenter must know of a design before it is run.
 type Warning struct {
-	About   string // the key of the file, as design.rounds
-	Message string
+	About string // the key of the file, as design.rounds
+	Args  fact.Args
 }
 
 // Warnings returns the warnings on e with the variants that are available.
 func Warnings(e *experiment.Experiment, variants []experiment.Variant) (all []Warning) {
-	warn := func(is bool, about, format string, args ...any) {
+	warn := func(is bool, about string, args fact.Args) {
 		if is {
-			all = append(all, Warning{about, fmt.Sprintf(format, args...)})
+			all = append(all, Warning{about, args})
 		}
 	}
 	d, m := e.Design, Comparisons(e, variants)
 	few := d.Rounds < experiment.LeastRounds && d.Precision == 0 && !d.Screen
-	warn(few, "design.rounds", "with %d of them the least p is %s %%, which is above 5 %%: "+
-		"whatever differs, no verdict can say so; it takes %d", d.Rounds,
-		digits.Significant(200*math.Pow(2, -float64(d.Rounds)), 3), experiment.LeastRounds)
-	warn(d.Order == experiment.Sequential, "design.order",
-		"sequential: whatever drifts meanwhile looks like a difference of servers; %s does not",
-		experiment.Interleaved)
-	warn(!d.AA, "design.aa",
-		"without the A/A arm nothing tells how large a difference this machine makes of none")
+	warn(few, "design.rounds", fact.FewRounds{Rounds: d.Rounds,
+		Least: 200 * math.Pow(2, -float64(d.Rounds)), Needs: experiment.LeastRounds})
+	warn(d.Order == experiment.Sequential, "design.order", fact.WeakDesign{By: fact.InSequence})
+	warn(!d.AA, "design.aa", fact.WeakDesign{By: fact.NoControl})
 	warn(d.Isolation == experiment.Shared, "design.isolation",
-		"none: a server keeps what an earlier trial left in it, and rounds are not independent")
+		fact.WeakDesign{By: fact.NotIsolated})
 	warn(slices.ContainsFunc(e.Levels, experiment.Level.IsSearch) &&
 		time.Duration(d.Measure) < searchWindow, "design.measure",
-		"%v: a search (find) in such windows takes a rate that is slightly too high for one that is "+
-			"met; give %v or more", d.Measure, searchWindow)
+		fact.WeakDesign{By: fact.ShortProbes, GivenS: time.Duration(d.Measure).Seconds(),
+			NeedsS: searchWindow.Seconds()})
 	shared := slices.ContainsFunc(d.CPUs.Generator, func(c int) bool {
 		return slices.Contains(d.CPUs.Server, c)
 	})
-	warn(shared, "design.cpus",
-		"generator and server share a CPU: each is measured together with the other")
-	warn(m == 0, "variants", "there is nothing to compare with the baseline, %s", d.Baseline)
+	warn(shared, "design.cpus", fact.WeakDesign{By: fact.CPUShared})
+	warn(m == 0, "variants", fact.WeakDesign{By: fact.OnlyOne, Baseline: d.Baseline})
 	start := time.Second
 	full := Time(e, Cells(e, variants), start)
 	unlimited := *e
 	unlimited.Design.Budget = 0
 	least := Time(&unlimited, Cells(e, variants), start).Least
 	warn(d.Budget > 0 && least > full.Least, "design.budget",
-		"%v is not enough for %d rounds, which take %v",
-		d.Budget, d.Rounds, least.Round(time.Second))
+		fact.WeakDesign{By: fact.SmallBudget, Rounds: d.Rounds,
+			GivenS: time.Duration(d.Budget).Seconds(), NeedsS: least.Round(time.Second).Seconds()})
 	return all
 }
 

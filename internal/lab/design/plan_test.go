@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/say"
 )
 
 func everything(t *testing.T) *experiment.Experiment {
@@ -78,7 +80,7 @@ func TestWarnings(t *testing.T) {
 	two := "version: 1\nname: x\nvariants: {a: {url: http://127.0.0.1:1/}, b: {url: http://127.0.0.1:2/}}\n"
 	for design, want := range map[string]string{
 		"":                                    "",
-		"{rounds: 5}":                         "design.rounds: with 5 of them the least p is 6.25 %, which is above 5 %: whatever differs, no verdict can say so; it takes 6",
+		"{rounds: 5}":                         "design.rounds: with 5 rounds the least p is 6.25 %, which is above 5 %: whatever differs, no verdict can say so; it takes 6",
 		"{rounds: 6}":                         "",
 		"{rounds: 8}":                         "",
 		"{rounds: 6, metrics: [cpu]}":         "",
@@ -97,7 +99,7 @@ func TestWarnings(t *testing.T) {
 		e := mustRead(t, text)
 		var got []string
 		for _, w := range Warnings(e, experiment.Expand(e)) {
-			got = append(got, w.About+": "+w.Message)
+			got = append(got, w.About+": "+say.Sentence(fact.Fact{Args: w.Args}))
 		}
 		if all := strings.Join(got, "\n"); !strings.Contains(all, want) || (want == "") != (all == "") ||
 			len(got) > 1 {

@@ -205,7 +205,7 @@ func TestTimes(t *testing.T) {
 				t.Errorf("%d servers, %+v: nobody can judge the generator in %v", servers, l, d.Measure)
 			}
 			for _, w := range labdesign.Warnings(e, experiment.Expand(e)) {
-				t.Errorf("%d servers, %+v: %s: %s", servers, l, w.About, w.Message)
+				t.Errorf("%d servers, %+v: %s: %+v", servers, l, w.About, w.Args)
 			}
 		}
 	}

@@ -24,9 +24,11 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
+	"dyno/internal/say"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/document"
 	"dyno/internal/view/format"
@@ -363,7 +365,8 @@ func ExtentLines(i labrun.Intent) string { return ExtentText(i) + "\n" + warning
 
 func warningLines(i labrun.Intent) (lines string) {
 	for _, w := range i.Warnings {
-		lines += fmt.Sprintf("  warning: %s: %s\n", w.About, format.PlainLine(w.Message))
+		lines += fmt.Sprintf("  warning: %s: %s\n", w.About, format.PlainLine(
+			say.Sentence(fact.Fact{Args: w.Args})))
 	}
 	return lines
 }
