@@ -32,7 +32,7 @@ func Applied(p loadplan.Plan) loadplan.Plan {
 	m := &maker{Maker: p.Scenario, requests: p.ProtoRequests()}
 	if region, service, is := loadplan.SigV4(p.Auth); is {
 		m.kind = func() signer {
-			return newSigV4(user, password, region, service, p.Target.TLS, p.ChunkSize > 0)
+			return newSigV4(user, password, region, service, p.ChunkSize > 0)
 		}
 	} else {
 		m.kind = func() signer { return &digester{user: user, password: password} }

@@ -143,13 +143,18 @@ func verify(r *http.Request, body []byte, region, service string) string {
 	if !slices.Contains(names, "host") || !slices.Contains(names, "x-amz-date") || !slices.IsSorted(names) {
 		return "signed are " + f["SignedHeaders"]
 	}
-	query := strings.Split(r.URL.RawQuery, "&")
-	slices.Sort(query)
-	path := r.URL.EscapedPath()
-	if service != "s3" { // other services have the path escaped twice
-		path = strings.ReplaceAll(url.PathEscape(path), "%2F", "/")
+	asked, rawQuery, _ := strings.Cut(r.RequestURI, "?")
+	if service == "s3" { // whose paths are escaped once, and others as they came
+		asked = r.URL.Path
 	}
-	canonical := r.Method + "\n" + path + "\n" + strings.Join(query, "&") + "\n"
+	var query []string
+	for pair := range strings.SplitSeq(rawQuery, "&") {
+		if name, value, _ := strings.Cut(pair, "="); pair != "" {
+			query = append(query, escape(unescape(name), "")+"="+escape(unescape(value), ""))
+		}
+	}
+	slices.Sort(query)
+	canonical := r.Method + "\n" + escape(asked, "/") + "\n" + strings.Join(query, "&") + "\n"
 	for _, n := range names {
 		v := strings.Join(r.Header.Values(n), ",")
 		switch n {
@@ -175,6 +180,25 @@ func verify(r *http.Request, body []byte, region, service string) string {
 		return "signature of\n" + canonical
 	}
 	return ""
+}
+
+// escape escapes all bytes but those that RFC 3986 calls unreserved, and others.
+func escape(s, but string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~"+but, c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// unescape is what a part of a query stands for.
+func unescape(s string) string {
+	plain, _ := url.QueryUnescape(s)
+	return plain
 }
 
 func mac(key []byte, s string) []byte {
@@ -215,9 +239,11 @@ func run(t *testing.T, p loadplan.Plan) *loadresult.Result {
 	return r
 }
 
-// requests are of all that is signed: methods, queries, fields, bodies.
-var requests = []proto.Request{{Method: "GET", Path: "/a?b=1&a=%20x"}, {Method: "POST", Path: "/b%20c/d", Body: []byte("hello"),
-	Header: []proto.Field{{Name: "X-Other", Value: "one  two"}, {Name: "Content-Type", Value: "text/plain"}}}, {Method: "PUT", Path: "/", Body: []byte{0, 1, 2}}}
+// requests are of all that is signed: methods, paths, queries, fields, bodies. A path that is not escaped is sent
+// as it is.
+var requests = []proto.Request{{Method: "GET", Path: "/a?b=1&a=%20x"}, {Method: "GET", Path: "/bucket/a=b+c/(d)*%3d?a;b=1&x=+&x&x=&a-=/&a%2f"},
+	{Method: "GET", Path: "/", Header: []proto.Field{{Name: "Host", Value: "a.example:80"}}}, {Method: "POST", Path: "/b%20c/d", Body: []byte("hello"),
+		Header: []proto.Field{{Name: "X-Other", Value: "one  two"}, {Name: "Content-Type", Value: "text/plain"}}}, {Method: "PUT", Path: "/", Body: []byte{0, 1, 2}}}
 
 // A user is asked once for each nonce, by a request that is sent again and counts once; all others have
 // their nonce's next count, and all are let in. Of a nonce that is stale the server asks again.
@@ -253,17 +279,25 @@ func TestDigestRefused(t *testing.T) {
 	}
 }
 
-// Requests are signed with their time, their fields and their bodies, for S3 and others.
+// Requests are signed with their time, their fields and their bodies, for S3 and others, also over HTTP/2.
 func TestSigV4(t *testing.T) {
-	for service, chunks := range map[string]int{"s3": 0, "execute-api": 0, "chunks": 3} {
+	for name, c := range map[string]struct {
+		service string
+		chunks  int
+		h2      bool
+	}{"s3": {"s3", 0, false}, "another": {"execute-api", 0, false}, "chunks": {"execute-api", 3, false}, "h2": {"s3", 0, true}} {
 		g := &guard{}
-		s := httptest.NewServer(g.sigv4("eu-west-1", service))
-		p := plan(t, s.URL, 60, "sigv4:eu-west-1/"+service, requests...)
-		p.ChunkSize = chunks
+		s := httptest.NewUnstartedServer(g.sigv4("eu-west-1", c.service))
+		s.Config.Protocols = new(http.Protocols)
+		s.Config.Protocols.SetHTTP1(!c.h2)
+		s.Config.Protocols.SetUnencryptedHTTP2(c.h2)
+		s.Start()
+		p := plan(t, s.URL, 60, "sigv4:eu-west-1/"+c.service, requests...)
+		p.ChunkSize, p.Target.H2C = c.chunks, c.h2
 		r := run(t, p)
 		s.Close()
 		if r.Total.Completed != 60 || g.right != 60 || g.wrong != 0 {
-			t.Errorf("%s: %d completed, %d right, %d wrong: %q", service, r.Total.Completed, g.right, g.wrong, g.why)
+			t.Errorf("%s: %d completed, %d right, %d wrong: %q", name, r.Total.Completed, g.right, g.wrong, g.why)
 		}
 	}
 }

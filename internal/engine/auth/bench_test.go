@@ -12,7 +12,7 @@ import (
 // BenchmarkSign is what it takes to say who sends a request with a body of 100 bytes.
 func BenchmarkSign(b *testing.B) {
 	asks := &digest.Challenge{Realm: "r", Nonce: "n", Algorithm: "MD5", QOP: []string{"auth"}}
-	for name, s := range map[string]signer{"sigv4": newSigV4("key", "secret", "eu-west-1", "s3", false, false),
+	for name, s := range map[string]signer{"sigv4": newSigV4("key", "secret", "eu-west-1", "s3", false),
 		"digest": &digester{"user", "password"}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
