@@ -120,7 +120,7 @@ observe/sockdiag: / golang.org/x/sys
 observe/probe: cgroup observe/sockdiag / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile lazyregexp / github.com/google/pprof
 server: engine/loadplan engine/requests engine/transport observe/sockdiag / golang.org/x/sys
-fairness: engine/h3 engine/loadplan engine/proto engine/proto/h1 engine/ring engine/stream engine/transport fact /
+fairness: engine/h3 engine/loadplan engine/proto engine/proto/h1 engine/ring engine/stream engine/transport fact say /
 nearest: /
 lab/experiment/quantity: setting engine/check engine/loadplan / go.yaml.in/yaml
 lab/experiment/source: lazyregexp / go.yaml.in/yaml

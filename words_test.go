@@ -32,7 +32,7 @@ var ownFlags = map[string]string{
 	"internal/lab/run/lab.go":                  "of dyno lab run: how an experiment is gone on with",
 	"internal/lab/run/secrets.go":              "of dyno lab run",
 	"internal/lab/run/sensitivity.go":          "wrk's",
-	"internal/lab/run/trysession.go":           "a whole command to try",
+	"internal/say/arms.go":                     "a whole command to try",
 	"internal/lab/store.go":                    "of dyno lab run",
 	"internal/lab/versus/":                     "of dyno vs, whose commands it writes, and git's",
 	"internal/notices/generate/main.go":        "go's",
@@ -91,8 +91,8 @@ func TestFlagsAreSaid(t *testing.T) {
 
 // wordless are the folders that find facts and have no sentence, but for errors. A sentence is of package say.
 var wordless = []string{"internal/capacity/", "internal/engine/failure/", "internal/engine/load/",
-	"internal/engine/ring/", "internal/engine/transport/", "internal/fact/", "internal/lab/design/", "internal/lab/grade/",
-	"internal/lab/judge/", "internal/objective/", "internal/result/"}
+	"internal/engine/ring/", "internal/engine/transport/", "internal/fact/", "internal/fairness/", "internal/lab/design/",
+	"internal/lab/grade/", "internal/lab/judge/", "internal/lab/run/", "internal/objective/", "internal/result/"}
 
 // ownSentences are files of these that have sentences, with the reason.
 var ownSentences = map[string]string{
@@ -101,9 +101,13 @@ var ownSentences = map[string]string{
 	"internal/engine/failure/words.go":    "the details of errors, which others repeat: causes are there, what to do is not",
 	"internal/engine/load/run.go":         "flaws of a plan, which name settings",
 	"internal/engine/transport/spread.go": "flaws of a plan, which name settings",
+	"internal/fairness/aspect.go":         "the words of a cell, which are a value of JSON",
+	"internal/fairness/fairness.go":       "as of aspect.go",
+	"internal/fairness/tally.go":          "as of aspect.go",
 	"internal/lab/judge/gate.go":          "a gate's why is one text, which nothing reads",
 	"internal/lab/judge/unpaired.go":      "as of gate.go",
 	"internal/lab/judge/worth.go":         "as of gate.go",
+	"internal/lab/run/ceiling.go":         "a file of an experiment",
 	"internal/result/partial.go":          "how a run ended, in a few words",
 	"internal/result/hdrfile/hdrfile.go":  "a comment in a file of another format",
 }

@@ -2,6 +2,8 @@
 // setting would change it. A fact is no sentence: package say has those.
 //
 //	fact.go       Fact, with its JSON
+//	arms.go       kinds: variants that cannot be tested, and what is not tried with them
+//	fairness.go   kinds: whether servers answer alike
 //	fleet.go      kinds: the agents of a fleet
 //	generator.go  kinds: the generator's doubts about itself
 //	kinds.go      all kinds in one table, and the other kinds' arguments

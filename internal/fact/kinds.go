@@ -49,6 +49,9 @@ var kinds = byKind(
 	RunsInSequence{}, PairsIgnored{}, TooFewRuns{}, GeneratorDoubted{}, GroupIncomplete{},
 	GroupQuick{}, NotInGroup{}, MetricLacking{},
 
+	Matters{}, OpensUnknown{}, ArmUnavailable{}, SessionFailed{}, ArmMend{}, SettingSkipped{},
+	CPUInBoth{},
+
 	Wanted{}, NotMeasured{},
 )
 

@@ -15,6 +15,7 @@ import (
 	"dyno/internal/engine/proto/h1"
 	"dyno/internal/engine/stream"
 	"dyno/internal/engine/transport"
+	"dyno/internal/fact"
 )
 
 // How long asking may take, and how much it may ask.
@@ -143,14 +144,14 @@ func (a *asker) askAll(ctx context.Context) (err error) {
 	}
 	answer.TLS = a.secrecy
 	if a.q.Brief {
-		answer.Opens.Problem, answer.Date = "not asked", DateUnasked
+		answer.Opens, answer.Date = notKnown(fact.OpensUnknown{Why: fact.InBrief}), DateUnasked
 		if _, has := valueOf(answer.Header, "Date"); !has {
 			answer.Date = DateAbsent
 		}
 		return nil
 	}
 	if a.heads = a.q.Stream != nil; a.heads {
-		answer.Opens.Problem = "not asked of streams"
+		answer.Opens = notKnown(fact.OpensUnknown{Why: fact.OfStreams})
 	} else if answer.Opens, err = a.countOpens(ctx); err != nil {
 		return err
 	}

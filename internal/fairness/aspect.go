@@ -11,7 +11,6 @@ import (
 // An aspect is one thing that is compared.
 type aspect struct {
 	name string
-	why  string
 	show func(*Answer) string
 
 	judge func(ref, a *Answer, ok allowed) State // nil: equal is what is shown alike
@@ -22,56 +21,33 @@ type aspect struct {
 // aspects are all of them, in the table's order. Headers stand behind
 // header_names.
 var aspects = []aspect{
-	{name: "status", show: showStatus, judge: judgeStatus,
-		why: "another status is another answer: other code has made it"},
-	{name: "reason", show: showReason, judge: judgeReason,
-		why: "its bytes are sent with every request"},
-	{name: "version", show: func(a *Answer) string { return a.Version },
-		why: "another protocol is other work: HTTP/1.0 has no chunks and keeps no connection unless " +
-			"asked, HTTP/2 and HTTP/3 compress headers"},
-	{name: "interim", show: showInterim, judge: judgeInterim,
-		why: "a 1xx response before the answer is another write and another packet"},
-	{name: "header_names", show: showNames, judge: judgeNames,
-		why: "who sends fewer headers does less"},
+	{name: "status", show: showStatus, judge: judgeStatus},
+	{name: "reason", show: showReason, judge: judgeReason},
+	{name: "version", show: func(a *Answer) string { return a.Version }},
+	{name: "interim", show: showInterim, judge: judgeInterim},
+	{name: "header_names", show: showNames, judge: judgeNames},
 	{name: "header_bytes", show: showHeaderBytes,
-		judge: judgeHeaderBytes, bytes: func(a *Answer) *Span { return &a.HeaderBytes },
-		why: "they are made, sent and read with every request"},
-	{name: "body", show: showBody, judge: judgeBody, has: (*Answer).isWhole,
-		why: "another body is another answer: other work has made it"},
+		judge: judgeHeaderBytes, bytes: func(a *Answer) *Span { return &a.HeaderBytes }},
+	{name: "body", show: showBody, judge: judgeBody, has: (*Answer).isWhole},
 	{name: "body_bytes", show: func(a *Answer) string { return a.BodyBytes.String() },
 		judge: judgeBodyBytes, has: (*Answer).isWhole,
-		bytes: func(a *Answer) *Span { return &a.BodyBytes },
-		why:   "they are made, sent and read with every request"},
-	{name: "events", show: showEvents, judge: judgeEvents, has: (*Answer).hasEvents,
-		why: "who sends fewer events makes less, or gathers more before it sends"},
-	{name: "tokens", show: showTokens, judge: judgeTokens, has: (*Answer).hasTokens,
-		why: "who makes fewer tokens does less"},
-	{name: "stream_end", show: showEnd, has: func(a *Answer) bool { return a.Stream != nil },
-		why: "a stream that fails, or ends early, is another answer"},
-	{name: "trailer", show: showTrailer, judge: judgeTrailer, has: (*Answer).isCompressed,
-		why: "it is made and sent after the body, with every request"},
-	{name: "framing", show: func(a *Answer) string { return string(a.Framing) }, judge: judgeFraming,
-		why: "chunks add bytes and often a write; a body that ends by closing costs a connection"},
+		bytes: func(a *Answer) *Span { return &a.BodyBytes }},
+	{name: "events", show: showEvents, judge: judgeEvents, has: (*Answer).hasEvents},
+	{name: "tokens", show: showTokens, judge: judgeTokens, has: (*Answer).hasTokens},
+	{name: "stream_end", show: showEnd, has: func(a *Answer) bool { return a.Stream != nil }},
+	{name: "trailer", show: showTrailer, judge: judgeTrailer, has: (*Answer).isCompressed},
+	{name: "framing", show: func(a *Answer) string { return string(a.Framing) }, judge: judgeFraming},
 	{name: "wire_bytes", show: showWireBytes,
 		judge: judgeWireBytes, has: (*Answer).isWhole,
-		bytes: func(a *Answer) *Span { return &a.WireBytes },
-		why:   "they are what the network and both kernels carry for a request"},
-	{name: "content_encoding", show: func(a *Answer) string { return orNoneText(a.Encoding) },
-		why: "compressing, unasked, costs more than most handlers do"},
-	{name: "gzip", show: showGzip, judge: judgeGzip,
-		why: "it compresses for clients that accept gzip, so it does more for them and sends less"},
-	{name: "keep_alive", show: showKept, judge: judgeKept,
-		why: "a closed connection costs another connect, on both sides"},
-	{name: "date", show: func(a *Answer) string { return string(a.Date) }, judge: judgeDate,
-		why: "a Date that stands still is a stored answer, not one that is made"},
-	{name: "unknown_path", show: showUnknown, judge: judgeUnknown,
-		why: "who answers every path alike does not route"},
-	{name: "stability", show: showStability, judge: judgeStability,
-		why: "what varies is made anew each time, what does not may be stored"},
-	{name: "new_connections", show: showOpens, judge: judgeOpens,
-		why: "a proxy that opens a connection for each request measures connects, not proxying"},
-	{name: "tls", show: showTLS, judge: judgeTLS,
-		why: "ciphers, keys and versions differ in cost by factors"},
+		bytes: func(a *Answer) *Span { return &a.WireBytes }},
+	{name: "content_encoding", show: func(a *Answer) string { return orNoneText(a.Encoding) }},
+	{name: "gzip", show: showGzip, judge: judgeGzip},
+	{name: "keep_alive", show: showKept, judge: judgeKept},
+	{name: "date", show: func(a *Answer) string { return string(a.Date) }, judge: judgeDate},
+	{name: "unknown_path", show: showUnknown, judge: judgeUnknown},
+	{name: "stability", show: showStability, judge: judgeStability},
+	{name: "new_connections", show: showOpens, judge: judgeOpens},
+	{name: "tls", show: showTLS, judge: judgeTLS},
 }
 
 func (s *aspect) compareAnswers(ref, a *Answer, ok allowed) State {
@@ -290,16 +266,6 @@ func judgeOpens(ref, a *Answer, _ allowed) State {
 		return Unseen
 	}
 	return equalityState(math.Abs(*one-*two) < surely)
-}
-
-func whyHeader(name string) string {
-	switch name {
-	case "location":
-		return "it leads elsewhere: the servers were not asked to do the same"
-	case "connection", "keep-alive":
-		return "it says whether the connection is kept"
-	}
-	return "its bytes are made, sent and read with every request"
 }
 
 func showHeader(a *Answer, name string) string {

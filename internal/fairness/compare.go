@@ -6,6 +6,9 @@ import (
 	"net"
 	"slices"
 	"strings"
+
+	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // A Table is what was compared: a row for each aspect and each header, a cell
@@ -96,11 +99,17 @@ func Compare(reference string, answers []Asked, allow []string) *Table {
 	return t
 }
 
+// rowOf is the row of an aspect, without cells.
+func rowOf(aspect string, header bool) Row {
+	return Row{Aspect: aspect, Header: header,
+		Why: say.Sentence(fact.Fact{Args: fact.Matters{Aspect: aspect, Header: header}})}
+}
+
 // AddInformation adds an aspect that is shown and not judged, such as what can be read of servers
 // but not of their answers: values has that of each variant, in words; what is not there is
 // unknown.
-func (t *Table) AddInformation(name, why string, values map[string]string) {
-	row := Row{Aspect: name, Why: why}
+func (t *Table) AddInformation(name string, values map[string]string) {
+	row := rowOf(name, false)
 	for _, variant := range t.Variants {
 		cell := Cell{Value: values[variant], State: Shown}
 		if cell.Value == "" {
@@ -175,7 +184,7 @@ func (c *comparison) hasAspect(s *aspect) bool {
 // presenceRow is the row of who answered at all; it is missing as it should be when
 // everyone did.
 func (c *comparison) presenceRow() (Row, bool) {
-	row := Row{Aspect: "answer", Why: "a server that does not answer cannot be compared"}
+	row := rowOf("answer", false)
 	words := map[bool]string{true: "yes", false: "none"}
 	missing := false
 	for _, a := range c.answers {
@@ -190,7 +199,7 @@ func (c *comparison) presenceRow() (Row, bool) {
 }
 
 func (c *comparison) aspectRow(s *aspect) Row {
-	row := Row{Aspect: s.name, Why: s.why}
+	row := rowOf(s.name, false)
 	for _, a := range c.answers {
 		if a.Answer == nil {
 			row.Cells = append(row.Cells, Cell{State: Unseen})
@@ -240,7 +249,7 @@ func (c *comparison) headerRows() (rows []Row) {
 }
 
 func (c *comparison) headerRow(name string) Row {
-	row := Row{Aspect: name, Header: true, Why: whyHeader(name)}
+	row := rowOf(name, true)
 	for _, a := range c.answers {
 		cell := Cell{State: Unseen}
 		if a.Answer != nil {

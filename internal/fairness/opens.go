@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // A batch is up to so many exchanges, over which opened connections are counted. A few batches are
@@ -37,10 +40,10 @@ type count struct{ opened, noise float64 } // for each exchange
 // two programs of this machine would count twice, one from outside is noise.
 func (a *asker) countOpens(ctx context.Context) (Opens, error) {
 	if !a.here {
-		return Opens{Problem: "the server is not on this machine"}, nil
+		return notKnown(fact.OpensUnknown{Why: fact.Elsewhere}), nil
 	}
 	if _, err := activeOpens(); err != nil {
-		return Opens{Problem: err.Error()}, nil
+		return notKnown(fact.OpensUnknown{Why: fact.Unreadable, Text: err.Error()}), nil
 	}
 	var s *session
 	defer func() {
@@ -81,11 +84,15 @@ func leastOpened(counts []count) (least, noise float64) {
 	return sorted[0].opened, noise
 }
 
+// notKnown are Opens that are not known, with the reason.
+func notKnown(why fact.OpensUnknown) Opens {
+	return Opens{Problem: say.Sentence(fact.Fact{Args: why})}
+}
+
 func judgeCounts(counts []count) Opens {
 	least, noise := leastOpened(counts)
 	if least >= surely && noise > least/2 {
-		return Opens{Problem: fmt.Sprintf("other programs open as many connections "+
-			"(%.2f per request of %.2f)", noise, least)}
+		return notKnown(fact.OpensUnknown{Why: fact.OthersOpen, Noise: noise, Counted: least})
 	}
 	return Opens{PerExchange: &least}
 }

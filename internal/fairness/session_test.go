@@ -114,10 +114,10 @@ func hello(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	say(w, "Hello World\n")
+	write(w, "Hello World\n")
 }
 
-func say(w http.ResponseWriter, body string) {
+func write(w http.ResponseWriter, body string) {
 	w.Header().Set("Content-Type", "text/plain")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	io.WriteString(w, body)
@@ -139,14 +139,14 @@ var codedPairs = []struct {
 			hello(w, r)
 			return
 		}
-		say(w, "hello world\n")
+		write(w, "hello world\n")
 	}, []string{"body"}},
 	{"a longer body", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			hello(w, r)
 			return
 		}
-		say(w, "Hello World!\n")
+		write(w, "Hello World!\n")
 	}, []string{"body", "body_bytes", "content-length"}},
 	{"one more field", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Powered-By", "x")
@@ -159,7 +159,7 @@ var codedPairs = []struct {
 		}
 		hello(w, r)
 	}, []string{"gzip"}},
-	{"does not route", func(w http.ResponseWriter, _ *http.Request) { say(w, "Hello World\n") },
+	{"does not route", func(w http.ResponseWriter, _ *http.Request) { write(w, "Hello World\n") },
 		[]string{"unknown_path"}},
 }
 

@@ -2,6 +2,8 @@
 // do about it is said in the words of whoever described the load (Voice).
 //
 //	advice.go     remedies, and what settings are called in each voice
+//	arms.go       sentences about variants that cannot be tested
+//	fairness.go   sentences about whether servers answer alike
 //	fleet.go      sentences about the agents of a fleet
 //	generator.go  sentences about the generator, and about the load if it was another
 //	losses.go     sentences about requests without a latency
@@ -95,7 +97,8 @@ func sentence(f fact.Fact) string {
 	}
 	return cmp.Or(noticeSentence(f.Args), lossSentence(f), serverSentence(f), streamSentence(f),
 		fleetSentence(f), manySentence(f), experimentSentence(f),
-		comparisonSentence(f), mistakeSentence(f.Args), "a newer dyno found: "+string(f.Kind()))
+		comparisonSentence(f), fairnessSentence(f.Args), armSentence(f.Args),
+		mistakeSentence(f.Args), "a newer dyno found: "+string(f.Kind()))
 }
 
 // Text is the sentence with what can be done.

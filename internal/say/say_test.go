@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,6 +145,21 @@ var said = []fact.Fact{
 	{Scope: fact.Scope{Group: "A", Variant: "fast", Level: "c16"}, Args: fact.NotInGroup{Group: "B"}},
 	{Scope: fact.Scope{Group: "B"}, Args: fact.MetricLacking{Metric: "cpu", Runs: 0, Against: fact.Scope{Group: "A", Level: "c16"}, AgainstRuns: 5}},
 
+	{Args: fact.OpensUnknown{Why: fact.InBrief}}, {Args: fact.OpensUnknown{Why: fact.OfStreams}}, {Args: fact.OpensUnknown{Why: fact.Elsewhere}},
+	{Args: fact.OpensUnknown{Why: fact.Unreadable, Text: "open /proc/net/snmp: permission denied"}},
+	{Args: fact.OpensUnknown{Why: fact.OthersOpen, Noise: 0.8, Counted: 1.5}},
+	{Args: fact.ArmUnavailable{Why: fact.NotThen}}, {Args: fact.ArmUnavailable{Why: fact.OwnKernel}}, {Args: fact.ArmUnavailable{Why: fact.OwnGenerator}},
+	{Args: fact.SessionFailed{}}, {Args: fact.SessionFailed{Failures: []string{"shop.hurl:3:1: status 200", "a check failed: body"},
+		Status: []fact.StatusCount{{Code: "200", Count: 1}, {Code: "404", Count: 12}}}},
+	{Args: fact.ArmMend{By: fact.ListenThere, At: "127.0.0.1:8080"}}, {Args: fact.ArmMend{By: fact.StartIt}}, {Args: fact.ArmMend{By: fact.NoOutput}},
+	{Args: fact.ArmMend{By: fact.SeeOutput, File: "out/check-go.0.log"}}, {Args: fact.ArmMend{By: fact.SeeSession, File: "shop.hurl"}},
+	{Args: fact.ArmMend{By: fact.AllowAll}}, {Args: fact.ArmMend{By: fact.AllowThem, Aspects: []string{"status", "body"}, Allowed: []string{"server", "status", "body"}}},
+	{Args: fact.SettingSkipped{Setting: fact.HalfThreads, Why: fact.ForConnections, Threads: 1, Connections: 16}},
+	{Args: fact.SettingSkipped{Setting: fact.DoubleThreads, Why: fact.ForConnections, Threads: 4, Connections: 4}},
+	{Args: fact.SettingSkipped{Setting: fact.OtherRing, Why: fact.RingUnknown}}, {Args: fact.SettingSkipped{Setting: fact.OtherRing, Why: fact.RingOnly}},
+	{Args: fact.SettingSkipped{Setting: fact.WithWrk, Why: fact.NotInstalled}}, {Args: fact.SettingSkipped{Setting: fact.WithWrk, Why: fact.NoServed}},
+	{Args: fact.SettingSkipped{Setting: fact.WithWrk, Why: fact.NoSuchLoad}}, {Args: fact.SettingSkipped{Setting: fact.WithWrk, Why: fact.MoreThanGET}},
+	{Args: fact.SettingSkipped{Setting: fact.WithWrk, Why: fact.OfThisMachine}}, {Args: fact.CPUInBoth{CPU: 3}},
 	{Args: fact.Wanted{What: fact.AnObjective}}, {Args: fact.Wanted{What: fact.ADuration, Got: "20"}},
 	{Args: fact.Wanted{What: fact.ANumber, Got: "ten"}}, {Args: fact.Wanted{What: fact.EitherNumber, Got: "1ms"}},
 	{Args: fact.Wanted{What: fact.APercentage, Got: "120%", More: true}},
@@ -307,11 +324,22 @@ var longer = []fact.Remedy{{Setting: "duration", Value: fact.Higher}, {Setting: 
 // shortage is a fact with the remedies of its arguments.
 func shortage(a fact.NotInTime) fact.Fact { return fact.Fact{Args: a, Remedies: a.Remedies()} }
 
+// everyAspect says of each aspect why it matters, and of headers.
+func everyAspect() (all []fact.Fact) {
+	for _, name := range slices.Sorted(maps.Keys(whyMatters)) {
+		all = append(all, fact.Fact{Args: fact.Matters{Aspect: name}})
+	}
+	for _, name := range []string{"location", "connection", "keep-alive", "server"} {
+		all = append(all, fact.Fact{Args: fact.Matters{Aspect: name, Header: true}})
+	}
+	return all
+}
+
 // Each kind has its sentence, and its advice in each voice.
 func TestSentences(t *testing.T) {
 	var out bytes.Buffer
 	known := map[fact.Kind]bool{}
-	for _, f := range said {
+	for _, f := range slices.Concat(said, everyAspect()) {
 		known[f.Kind()] = true
 		fmt.Fprintf(&out, "%s\n\t%s\n", f.Kind(), Text(f, setting.Flag))
 		if Advice(f, setting.Flag)+Advice(f, setting.Key) != "" {

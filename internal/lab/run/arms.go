@@ -1,15 +1,17 @@
 package run
 
 import (
-	"dyno/internal/lab"
-	"dyno/internal/lab/judge"
 	"fmt"
 	"slices"
 	"strings"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
+	"dyno/internal/lab"
 	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
+	"dyno/internal/say"
 )
 
 // An arm is a variant that takes part, or a control.
@@ -52,7 +54,7 @@ func (l *Lab) exclusionReasons(r *lab.Record, v experiment.Variant) []string {
 	case begun == nil:
 		return missing
 	case len(begun.Missing) > 0 && len(missing) == 0:
-		return []string{"it was not when the servers were checked; dyno lab rerun begins anew"}
+		return []string{unavailable(fact.NotThen)}
 	}
 	return begun.Missing
 }
@@ -87,16 +89,20 @@ func (l *Lab) checkStillAvailable(old *lab.Record) error {
 		"measured): %s", old.Dir, strings.Join(all, "; "))
 }
 
+// unavailable is why a variant cannot be loaded, for the record.
+func unavailable(why fact.Unavailable) string {
+	return say.Sentence(fact.Fact{Args: fact.ArmUnavailable{Why: why}})
+}
+
 // missingReasons is why a variant is not available on this machine, or not reachable for the
 // agents.
 func (l *Lab) missingReasons(v experiment.Variant) []string {
 	reasons := experiment.Missing(v)
 	if l.Fleet != nil && len(v.Sysctl) > 0 {
-		reasons = append(reasons, "its kernel parameters are those of a private network, which a fleet "+
-			"does not reach; set them on the machine, and leave out sysctl")
+		reasons = append(reasons, unavailable(fact.OwnKernel))
 	}
 	if l.Fleet != nil && v.Generator != nil {
-		reasons = append(reasons, "its generator is a program of this machine, and not of a fleet")
+		reasons = append(reasons, unavailable(fact.OwnGenerator))
 	}
 	return reasons
 }

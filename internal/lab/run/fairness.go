@@ -13,12 +13,14 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	"dyno/internal/lab/workload"
 	"dyno/internal/observe/probe"
+	"dyno/internal/say"
 	"dyno/internal/server"
 )
 
@@ -80,9 +82,8 @@ func (r *running) remedyOf(a *arm, err error) string {
 	unready, notStarted := errors.AsType[*server.Failure](err)
 	switch {
 	case notStarted && unready.Elsewhere != "":
-		return fmt.Sprintf("its command must take the port that dyno chooses, {port} in dyno vs and "+
-			"{{port}} in a file; or say by its url where it answers: %s; %s",
-			unready.Elsewhere, r.outputHint(a, checkOutput))
+		return mend(fact.ArmMend{By: fact.ListenThere, At: unready.Elsewhere}) + "; " +
+			r.outputHint(a, checkOutput)
 	case !is:
 		return r.outputHint(a, checkOutput)
 	case len(a.variant.Processes) == 0:
@@ -91,6 +92,9 @@ func (r *running) remedyOf(a *arm, err error) string {
 	return failed.remedy() + "; " + r.outputHint(a, sessionOutput)
 }
 
+// mend is what to do about an arm, for the record.
+func mend(how fact.ArmMend) string { return say.Sentence(fact.Fact{Args: how}) }
+
 // checkOutput begins the name of the output of a server that is queried.
 const checkOutput = "check"
 
@@ -98,14 +102,14 @@ const checkOutput = "check"
 // that could not be queried.
 func (r *running) outputHint(a *arm, name string) string {
 	if len(a.variant.Processes) == 0 {
-		return "start it, or mend its URL"
+		return mend(fact.ArmMend{By: fact.StartIt})
 	}
 	files := filepath.Join(r.Dir, lab.OutputFolder,
 		lab.FileName(name, a.Name)) + lab.PartMark + "*.log"
 	if all, err := filepath.Glob(files); err == nil && !slices.ContainsFunc(all, hasText) {
-		return "it wrote nothing"
+		return mend(fact.ArmMend{By: fact.NoOutput})
 	}
-	return "what it wrote is in " + files
+	return mend(fact.ArmMend{By: fact.SeeOutput, File: files})
 }
 
 // hasText reports whether a file has something in it, as far as can be seen.
@@ -213,11 +217,9 @@ func firstQuestion(p loadplan.Plan) (q fairness.Question, err error) {
 func (r *running) allowRemedy(name string, asked []fairness.Asked) string {
 	aspects, enough := fairness.Fewest(r.record.Fairness.Reference, name, asked,
 		r.Experiment.Fairness.Allow)
-	const warn = "fairness: {mode: warn}"
 	if !enough {
-		return "to compare it all the same, write " + warn + " in the file"
+		return mend(fact.ArmMend{By: fact.AllowAll})
 	}
-	return fmt.Sprintf("to compare it all the same, write %s in the file, or add %s to what "+
-		"fairness allows, as allow: [%s]", warn, strings.Join(aspects, ", "),
-		strings.Join(slices.Concat(r.Experiment.Fairness.Allow, aspects), ", "))
+	return mend(fact.ArmMend{By: fact.AllowThem, Aspects: aspects,
+		Allowed: slices.Concat(r.Experiment.Fairness.Allow, aspects)})
 }

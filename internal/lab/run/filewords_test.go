@@ -22,7 +22,7 @@ func TestFailuresAreInFileWords(t *testing.T) {
 	if setFailure(&failed, "measure", nothingCompleted(r)); !strings.HasSuffix(failed.Failure.Reason, want) {
 		t.Errorf("%q", failed.Failure.Reason)
 	}
-	if got := failuresText(r); !strings.HasSuffix(got, want) {
+	if got := (&sessionError{SessionFailed: failuresOf(r)}).Error(); !strings.HasSuffix(got, want) {
 		t.Errorf("%q", got)
 	}
 	own := &server.Failure{Process: "app", Reason: "unknown option or lower --connections"}

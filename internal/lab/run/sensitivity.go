@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/workload"
+	"dyno/internal/say"
 )
 
 // fewestTried is how many rounds try the settings of the generator: as many as an interval needs,
@@ -85,31 +87,36 @@ func tunedArm(a *arm, name string, tune func(*loadplan.Plan)) *arm {
 	return &b
 }
 
+// insteadOf is the name of a setting in the place of another.
+func insteadOf(one, another string) string { return one + " instead of " + another }
+
 // otherSettings are the settings that are tried: half and double the threads, the other ring, no
 // pipelining where there is some, and wrk. What cannot be tried is noted.
 func (r *running) otherSettings(a *arm, l experiment.Level, ring string) (all []*arm) {
 	s := &lab.Sensitivity{}
 	r.record.Sensitive = s
+	skip := func(f fact.SettingSkipped) {
+		s.Skipped = append(s.Skipped, say.Sentence(fact.Fact{Args: f}))
+	}
 	threads := workload.GeneratorThreads(l, r.record.CPUs.Generator)
 	for _, n := range []int{threads / 2, 2 * threads} {
 		if n < 1 || n > int(l.Connections) {
-			s.Skipped = append(s.Skipped, fmt.Sprintf("%s the threads: it has %d, for %d connections",
-				map[bool]string{true: "half", false: "double"}[n < threads], threads, l.Connections))
+			which := map[bool]fact.Tried{true: fact.HalfThreads, false: fact.DoubleThreads}[n < threads]
+			skip(fact.SettingSkipped{Setting: which, Why: fact.ForConnections, Threads: threads,
+				Connections: int(l.Connections)})
 			continue
 		}
-		name := fmt.Sprintf("%d threads instead of %d", n, threads)
+		name := insteadOf(fmt.Sprint(n, " threads"), fmt.Sprint(threads))
 		all = append(all, tunedArm(a, name, func(p *loadplan.Plan) { p.Threads = n }))
 	}
 	other := map[string]string{"epoll": "uring", "uring": "epoll"}[ring]
 	switch {
 	case ring == "":
-		s.Skipped = append(s.Skipped, "another ring: the first trial failed, so the ring in use is "+
-			"not known")
+		skip(fact.SettingSkipped{Setting: fact.OtherRing, Why: fact.RingUnknown})
 	case other == "":
-		s.Skipped = append(s.Skipped, "another ring: there is none on this platform, or for this "+
-			"protocol")
+		skip(fact.SettingSkipped{Setting: fact.OtherRing, Why: fact.RingOnly})
 	default:
-		all = append(all, tunedArm(a, other+" instead of "+ring,
+		all = append(all, tunedArm(a, insteadOf(other, ring),
 			func(p *loadplan.Plan) { p.Ring = other }))
 	}
 	if l.Pipeline > 1 {
@@ -117,7 +124,7 @@ func (r *running) otherSettings(a *arm, l experiment.Level, ring string) (all []
 	}
 	wrk, why := r.wrkArm(a, l)
 	if why != "" {
-		s.Skipped = append(s.Skipped, "wrk: "+why)
+		skip(fact.SettingSkipped{Setting: fact.WithWrk, Why: why})
 		return all
 	}
 	return append(all, wrk)
@@ -125,7 +132,7 @@ func (r *running) otherSettings(a *arm, l experiment.Level, ring string) (all []
 
 // wrkArm is an arm that wrk loads; why is why there is none. It is judged by the server's count, as
 // every foreign generator, so the server needs to have one.
-func (r *running) wrkArm(a *arm, l experiment.Level) (wrk *arm, why string) {
+func (r *running) wrkArm(a *arm, l experiment.Level) (wrk *arm, why fact.Untried) {
 	_, err := exec.LookPath("wrk")
 	w, d := r.workload(a), r.Experiment.Design
 	plain := w.RequestsFile == "" && w.URLs == "" && w.Hurl == "" && w.Data == "" &&
@@ -133,19 +140,19 @@ func (r *running) wrkArm(a *arm, l experiment.Level) (wrk *arm, why string) {
 		len(w.Request.Headers) == 0 && w.Request.Path == ""
 	switch {
 	case err != nil:
-		return nil, "it is not installed"
+		return nil, fact.NotInstalled
 	case a.variant.Served == "":
-		return nil, "the variant has no served:, by which other generators are judged"
+		return nil, fact.NoServed
 	case l.Beyond("connections", "threads", "timeout", "requests", "http", "retry_unsafe") ||
 		!wrkSpeaks(a.variant, l):
-		return nil, "it has no such load"
+		return nil, fact.NoSuchLoad
 	case !plain:
-		return nil, "the workload is more than a GET of url"
+		return nil, fact.MoreThanGET
 	case r.Fleet != nil || d.Clients.Count > 1 || d.Clients.Isolate == experiment.NetNS ||
 		len(a.variant.Sysctl) > 0:
-		return nil, "it is a program of this machine and its network"
+		return nil, fact.OfThisMachine
 	}
-	wrk = tunedArm(a, "wrk instead of dyno", nil)
+	wrk = tunedArm(a, insteadOf("wrk", "dyno"), nil)
 	wrk.variant.Generator = &experiment.Generator{Served: a.variant.Served,
 		Cmd: experiment.Command{"wrk", "-t", "{{threads}}", "-c", "{{connections}}", "-d", "1h",
 			experiment.Template(a.variant.URL)}}

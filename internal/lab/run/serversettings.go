@@ -11,33 +11,16 @@ import (
 // givens are settings that can make servers unequal without showing in their answers. They are
 // reported and not judged: a different number of workers may be what the experiment compares.
 var givens = []struct {
-	name, why string
-	of        func(probe.Setup) string
+	name string
+	of   func(probe.Setup) string
 }{
-	{"processes", "more of them may use more CPUs", func(s probe.Setup) string {
-		return fmt.Sprint(s.Processes)
-	}},
-	{"threads_at_rest", "likewise; under load there may be more", func(s probe.Setup) string {
-		return fmt.Sprint(s.Threads)
-	}},
-	{"cpus", "who may run on more CPUs can do more", joinedBy(func(s probe.Setup) []string {
-		return s.CPUs
-	})},
-	{"gomaxprocs", "it is how many CPUs a Go program uses at once", joinedBy(func(
-		s probe.Setup) []string {
-		return s.MaxProcs
-	})},
-	{"open_files", "connections beyond the limit are refused", joinedBy(func(s probe.Setup) []string {
-		return s.OpenFiles
-	})},
-	{"backlog", "connections that wait to be accepted beyond it are dropped", joinedBy(func(
-		s probe.Setup) []string {
-		return backlogLengths(s)
-	})},
-	{"writes_to", "who writes a log does more for each request",
-		joinedBy(func(s probe.Setup) []string {
-			return s.Writes
-		})},
+	{"processes", func(s probe.Setup) string { return fmt.Sprint(s.Processes) }},
+	{"threads_at_rest", func(s probe.Setup) string { return fmt.Sprint(s.Threads) }},
+	{"cpus", joinedBy(func(s probe.Setup) []string { return s.CPUs })},
+	{"gomaxprocs", joinedBy(func(s probe.Setup) []string { return s.MaxProcs })},
+	{"open_files", joinedBy(func(s probe.Setup) []string { return s.OpenFiles })},
+	{"backlog", joinedBy(backlogLengths)},
+	{"writes_to", joinedBy(func(s probe.Setup) []string { return s.Writes })},
 }
 
 func joinedBy(of func(probe.Setup) []string) func(probe.Setup) string {
@@ -66,7 +49,7 @@ func addGivens(t *fairness.Table, setups map[string][]probe.Setup) {
 			any = any || values[name] != ""
 		}
 		if any {
-			t.AddInformation(g.name, g.why, values)
+			t.AddInformation(g.name, values)
 		}
 	}
 }

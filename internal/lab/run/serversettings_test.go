@@ -1,6 +1,7 @@
 package run
 
 import (
+	"strings"
 	"testing"
 
 	"dyno/internal/fairness"
@@ -30,6 +31,9 @@ func TestInform(t *testing.T) {
 		t.Fatalf("%+v", table.Rows)
 	}
 	for _, row := range table.Rows {
+		if strings.HasPrefix(row.Why, "a newer dyno") {
+			t.Errorf("%s: nothing says why it matters", row.Aspect)
+		}
 		for i, cell := range row.Cells {
 			value, state := want[row.Aspect][i], fairness.Shown
 			if value == "" {

@@ -1,10 +1,11 @@
 package run
 
 import (
-	"fmt"
 	"slices"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/say"
 	"dyno/internal/server"
 )
 
@@ -24,7 +25,7 @@ func SplitCPUs(c experiment.CPUs) (server.Split, error) {
 		s.Apart, s.Reason = true, ""
 		for _, cpu := range s.Generator {
 			if slices.Contains(s.Server, cpu) {
-				s.Apart, s.Reason = false, fmt.Sprintf("CPU %d is in both sets of design.cpus", cpu)
+				s.Apart, s.Reason = false, say.Sentence(fact.Fact{Args: fact.CPUInBoth{CPU: cpu}})
 			}
 		}
 	}

@@ -1,32 +1,33 @@
 package run
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/setting"
 )
 
 // A sessionError is why the session of a Hurl file failed with one user.
-type sessionError struct{ file, why string }
+type sessionError struct {
+	file string
+	fact.SessionFailed
+}
 
-func (e *sessionError) Error() string { return "its session fails: " + e.why }
+func (e *sessionError) Error() string { return say.Sentence(fact.Fact{Args: e.SessionFailed}) }
 
 // remedy says how to see what the session sends and gets.
 func (e *sessionError) remedy() string {
-	return fmt.Sprintf("to see each request and answer, start the server and call dyno scenario run "+
-		"-v %s --variable base=URL, with the same --data and --variable", quoted(e.file))
+	return mend(fact.ArmMend{By: fact.SeeSession, File: quoted(e.file)})
 }
 
 // quoted is a path as a shell reads it.
@@ -68,7 +69,7 @@ func (r *running) trySession(ctx context.Context, a *arm) error {
 	users := max(1, r.Experiment.Design.Clients.Count)
 	tried, err := r.runnerFor(stand)(alive, oneIteration(p, users), func(loadresult.Interval) {})
 	if err == nil && hasFailed(tried) {
-		err = &sessionError{r.Experiment.Path(w.Hurl), failuresText(tried)}
+		err = &sessionError{r.Experiment.Path(w.Hurl), failuresOf(tried)}
 	}
 	if err != nil {
 		return deathOr(alive, err)
@@ -94,8 +95,8 @@ func hasFailed(r *result.Result) bool {
 		r.Iterations != nil && r.Iterations.Failed > 0
 }
 
-// failuresText has the first failures of a result, those of checks first: they name the place.
-func failuresText(r *result.Result) string {
+// failuresOf has the first failures of a result, those of checks first: they name the place.
+func failuresOf(r *result.Result) (f fact.SessionFailed) {
 	answered := false
 	var checks, others []string
 	for _, e := range r.Errors {
@@ -109,22 +110,12 @@ func failuresText(r *result.Result) string {
 			checks = append(checks, "a check failed: "+e.Kind)
 		}
 	}
-	all := append(checks, others...)
-	all = all[:min(len(all), 2)]
+	f.Failures = append(checks, others...)
+	f.Failures = f.Failures[:min(len(f.Failures), 2)]
 	if answered {
-		all = append(all, statusText(r.Status))
-	}
-	return cmp.Or(strings.Join(all, "; "), "no response came")
-}
-
-// statusText is which status codes came, each with how many answers had it if these were several.
-func statusText(codes map[string]int64) string {
-	var each []string
-	for _, code := range slices.Sorted(maps.Keys(codes)) {
-		if n := codes[code]; n > 1 {
-			code += fmt.Sprintf(" (%d times)", n)
+		for _, code := range slices.Sorted(maps.Keys(r.Status)) {
+			f.Status = append(f.Status, fact.StatusCount{Code: code, Count: r.Status[code]})
 		}
-		each = append(each, code)
 	}
-	return "the server answered with " + strings.Join(each, ", ")
+	return f
 }

@@ -24,7 +24,7 @@ func TestFailuresOfASession(t *testing.T) {
 	} {
 		r := new(result.Result)
 		r.Errors, r.Status = test.errors, map[string]int64{"200": 1, "401": 2}
-		if got := failuresText(r); got != test.want {
+		if got := (&sessionError{SessionFailed: failuresOf(r)}).Error(); got != "its session fails: "+test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestHasFailed(t *testing.T) {
 // The remedy is stored, and read in other folders: its file is a whole path, and one word of a shell.
 func TestRemedyOfASession(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a b.hurl")
-	if r := (&sessionError{file, ""}).remedy(); !strings.Contains(r, "run -v '"+file+"' --variable") {
+	if r := (&sessionError{file: file}).remedy(); !strings.Contains(r, "run -v '"+file+"' --variable") {
 		t.Error(r)
 	}
 }
