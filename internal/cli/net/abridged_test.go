@@ -57,6 +57,10 @@ func flatten(b *strings.Builder, path string, v any) {
 		return
 	case []any:
 		if !isNumeric(v) {
+			if row := texts(v); row != "" && path != ".words.facts" {
+				fmt.Fprintf(b, "%s %s\n", path, row)
+				return
+			}
 			for i, item := range v {
 				at := fmt.Sprintf("%s[%d]", path, i)
 				if i > 0 && path == manyReadings {
@@ -70,6 +74,21 @@ func flatten(b *strings.Builder, path string, v any) {
 		}
 	}
 	fmt.Fprintf(b, "%s %s\n", path, value(v))
+}
+
+// texts are those of cells of a table, with the names that they have; "" of anything else.
+func texts(v []any) string {
+	var all []string
+	for _, item := range v {
+		c, is := item.(map[string]any)
+		text, has := c["text"].(string)
+		if !is || !has {
+			return ""
+		}
+		name, _ := c["name"].(string)
+		all = append(all, strings.TrimSpace(name+" "+text))
+	}
+	return strings.Join(all, " | ")
 }
 
 // isNumeric reports whether a value is a number, null, or a list of such.

@@ -14,6 +14,7 @@ import (
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
+	"dyno/internal/result/streamed"
 )
 
 func set[T any](v T) *T { return &v }
@@ -131,7 +132,7 @@ func results(t testing.TB) map[string]*result.Result {
 	closed := s.run(60, 500)
 	return map[string]*result.Result{"closed": closed, "open": open(s), "failing": failing(s), "watched": watched(t, s),
 		"bare": bare(), "short": s.run(2, 5), "fleet": fleet(t), "agents": agents(s),
-		"shopping": shopping(s), "checked": checked(s)}
+		"shopping": shopping(s), "checked": checked(s), "streaming": streaming(s)}
 }
 
 // fleet is what a fleet of three measured, of which one was killed in the middle.
@@ -231,6 +232,36 @@ func checked(s *sampler) *result.Result {
 	r.Checks = []result.CheckCount{{Name: "contains:ok", Passed: 99_996, Failed: 4}, {Name: hostile, Passed: 7}}
 	r.Errors = []result.Error{{Phase: "check", Kind: "contains:ok", Address: "127.0.0.1:8080", Detail: "the answer did not pass the check",
 		Count: 4, Sample: "no <b>such</b> order"}}
+	return r
+}
+
+// streaming is of answers in pieces, with two routes.
+func streaming(s *sampler) *result.Result {
+	r := s.run(8, 60)
+	r.Plan.Stream.Format = "openai"
+	first, gap := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
+	for i := range 480 {
+		first.Record(1e3 * s.draw(i/60))
+		for range 20 {
+			gap.Record(150 * s.draw(i/60))
+		}
+	}
+	r.Stream = &streamed.Stream{Format: "openai", Events: 9608, Counted: 9600, Arrivals: 9500, Tokens: 9600,
+		Rate:  streamed.Rate{Events: 1200, Tokens: 1199},
+		First: s.distribution(first), Gap: s.distribution(gap), Token: s.distribution(gap)}
+	for i := range 8 {
+		r.Series[i].Second = streamed.Second{FirstP50: 120e3, FirstP99: float64(1500+i) * 1e3, GapP50: 18e3, GapP99: 200e3}
+		r.Series[i].Events = 1200
+		x := streamed.Sample{Due: float64(i), Each: 1}
+		for k := range int64(20) {
+			x.Arrivals = append(x.Arrivals, 120e3+20e3*k+1000*int64(i))
+		}
+		r.Stream.Samples = append(r.Stream.Samples, x)
+	}
+	for _, name := range []string{"POST /chat", hostile} {
+		r.Routes = append(r.Routes, result.Route{Name: name, Completed: 240, P50: 150, P90: 300, P99: 2100, Max: 4000, Mean: 190,
+			First: &streamed.Times{Count: 240, P50: 120e3, P99: 1.5e6, Max: 2e6}, Gap: &streamed.Times{Count: 4000, P50: 18e3, P99: 2e5, Max: 4e5}})
+	}
 	return r
 }
 

@@ -8,6 +8,7 @@
 //	experiment.go   an experiment
 //	flames.go       flame graphs of profiles
 //	ladder.go       levels that differ in their rate alone, and the law of them
+//	numbers.go      tiles and tables of a run, as reports write their numbers
 //	panels.go       what the sampler saw of machine and processes
 //	past.go         the history of a configuration
 //	run.go          a run
@@ -24,6 +25,7 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
 
@@ -34,7 +36,13 @@ type Run struct {
 	Summary string           `json:"summary"` // of the answer, as Markdown
 	Words   report.Sentences `json:"words"`
 	Result  *result.Result   `json:"result"`
-	Spectra []Spectrum       `json:"-"`
+	Tiles   []Tile           `json:"tiles"`
+	// Durations and Phases have a column, or a row, for each distribution, and Routes the texts of a
+	// row for each route.
+	Durations Table        `json:"durations"`
+	Phases    Table        `json:"phases"`
+	Routes    format.Table `json:"routes,omitempty"`
+	Spectra   []Spectrum   `json:"-"`
 }
 
 // Title is what was loaded, behind the verdict on the run if that is not good.
@@ -49,6 +57,8 @@ func (p Run) Title() string {
 func OfRun(r *result.Result) Run {
 	p := Run{Kind: "run", Answer: report.RunAnswer(r), Words: report.RunSentences(r), Result: r}
 	p.Spectra = p.spectraOf()
+	p.Tiles, p.Durations, p.Phases = TilesOf(r), p.durations(), p.phases()
+	p.Routes = report.RouteTable(r)
 	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
 	return p
 }
@@ -74,8 +84,18 @@ type NamedDistribution struct {
 	*result.Distribution
 }
 
-// Distributions are those of the run that there are; service time only where it is not latency.
+// Distributions are those that have a curve; service time only where it is not latency.
 func (p Run) Distributions() (all []NamedDistribution) {
+	for _, d := range p.everyDistribution() {
+		if d.Of != "probe.error_latency" && (d.Of != "service" || p.Result.SentLater()) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// everyDistribution is each of the run that there is.
+func (p Run) everyDistribution() (all []NamedDistribution) {
 	r := p.Result
 	var beside result.Probe
 	if r.Probe != nil {
@@ -96,8 +116,9 @@ func (p Run) Distributions() (all []NamedDistribution) {
 		{"phases.tls_full", "TLS, full", r.Phases.TLSFull},
 		{"phases.tls_resumed", "TLS, resumed", r.Phases.TLSResumed},
 		{"phases.dns", "DNS", r.Phases.DNS}, {"probe.latency", "probe latency", beside.Latency},
-		{"probe.service", "probe service", beside.Service}} {
-		if d.Distribution != nil && (d.Of != "service" || r.SentLater()) {
+		{"probe.service", "probe service", beside.Service},
+		{"probe.error_latency", "probe error latency", beside.ErrorLatency}} {
+		if d.Distribution != nil {
 			all = append(all, d)
 		}
 	}

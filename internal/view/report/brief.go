@@ -95,7 +95,7 @@ func briefRows(r *result.Result, s format.Style) (all []document.Row) {
 		add("latency", text)
 	}
 	if d := r.ServiceApart(); d != nil && d.Count > 0 && stallText(r) != "" {
-		add("service", quantilesText(d, firstQuantiles...)+"; from sending, without the wait")
+		add("service", quantilesText(d, FirstQuantiles...)+"; from sending, without the wait")
 	}
 	all = append(all, streamRows(r)...)
 	all = append(append(all, errorRows(r, s)...), scenarioRows(r)...)
@@ -279,7 +279,7 @@ func briefLatency(r *result.Result) string {
 	if d == nil || d.Count == 0 {
 		return ""
 	}
-	return of + quantilesText(d, firstQuantiles...) + overText(r, d)
+	return of + quantilesText(d, FirstQuantiles...) + overText(r, d)
 }
 
 // overText says whom a distribution's values that are only known to be higher are of.

@@ -298,7 +298,7 @@ func runNumbers(r *result.Result) (all []answer.Number) {
 	}
 	all = append(all, answer.Number{Name: "requests/s", Text: format.Digits3(r.Rate.Completed)})
 	for _, q := range Quantiles {
-		if r.Latency != nil && slices.Contains(firstQuantiles, q.Name) {
+		if r.Latency != nil && slices.Contains(FirstQuantiles, q.Name) {
 			all = append(all, answer.Number{Name: q.Name, Text: q.PercentileCell(r.Latency)})
 		}
 	}

@@ -31,9 +31,9 @@ var Quantiles = []Quantile{
 	{"max", 1, func(d *result.Distribution) float64 { return d.Max }},
 }
 
-// firstQuantiles are those that are asked for first: in one line, and among the answer's numbers.
-// The page's tiles have the same (web/src/run/verdict.ts).
-var firstQuantiles = []string{"p50", "p90", "p99", "p99.9", "max"}
+// FirstQuantiles are those that are asked for first: in one line, and among the answer's numbers.
+// The page has them as tiles.
+var FirstQuantiles = []string{"p50", "p90", "p99", "p99.9", "max"}
 
 // PercentileCell is what d has of it, or TooFew.
 func (q Quantile) PercentileCell(d *result.Distribution) string {
@@ -137,8 +137,8 @@ func errorTable(r *result.Result) format.Table {
 	return t
 }
 
-// routeTable has a row for each route.
-func routeTable(r *result.Result) format.Table {
+// RouteTable has a row for each route.
+func RouteTable(r *result.Result) format.Table {
 	if len(r.Routes) == 0 {
 		return nil
 	}

@@ -51,7 +51,7 @@ func TestRouteTableOfUnanswered(t *testing.T) {
 		{Name: "of a fleet", Completed: 8, Mean: 900, Max: 2e6, Over: &durations.Over{US: 2e6, Count: 2}}}}
 	for i, want := range []string{"900 µs 1.00 ms 2.00 ms over 2.00 s over 2.00 s", "900 µs 1.00 ms 2.00 ms 3.00 ms 4.00 ms",
 		"900 µs – – – over 2.00 s"} {
-		if got := strings.Join(routeTable(r)[i+1][3:], " "); got != want {
+		if got := strings.Join(RouteTable(r)[i+1][3:], " "); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

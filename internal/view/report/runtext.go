@@ -52,7 +52,7 @@ func runDocument(r *result.Result, s format.Style, plots []document.Part) docume
 			{Head: "Errors", Tone: format.Red, Table: errorTable(r), Sides: "rl", Most: format.MostRows,
 				Rest: "in --json"},
 			tablePart("Checks", checkTable(r)), tablePart("Metrics", metricTable(r)),
-			tablePart("Routes", routeTable(r)), tablePart("Agents", agentTable(r.Fleet)),
+			tablePart("Routes", RouteTable(r)), tablePart("Agents", agentTable(r.Fleet)),
 			tablePart("Server", processTable(r)),
 			{Head: "Profile", Table: functionTable(r), Sides: "rrl"}})}
 }

@@ -37,8 +37,8 @@ func firstEventText(s *streamed.Stream) string {
 		return "none"
 	}
 	text := quantilesText(s.First, "p50", "p99", "max")
-	if from, sent := tailText(s.First), tailText(s.Service); from != sent {
-		text += fmt.Sprintf(" (%s from sending)", sent)
+	if s.Service != nil && tailText(s.First) != tailText(s.Service) {
+		text += fmt.Sprintf(" (%s from sending)", tailText(s.Service))
 	}
 	return text
 }

@@ -20,6 +20,7 @@ import (
 	"dyno/internal/result/plansecrets"
 	"dyno/internal/setting"
 	"dyno/internal/view/live"
+	"dyno/internal/view/payload"
 	"dyno/internal/view/report"
 )
 
@@ -228,41 +229,20 @@ func (v *Show) End(r *result.Result, err error) {
 // A whole load is what the first screen of its report shows in numbers, with the names that a
 // result has for them.
 type whole struct {
-	Window       result.Window        `json:"window"`
-	Requests     result.Requests      `json:"requests"`
-	Rate         result.Rate          `json:"rate"`
-	Latency      *result.Distribution `json:"latency,omitempty"`
-	ErrorLatency *result.Distribution `json:"error_latency,omitempty"`
-	Iterations   *result.Iterations   `json:"iterations,omitempty"`
-	Errors       []result.Error       `json:"errors,omitempty"`
-	Server       *result.Server       `json:"server,omitempty"`
+	Window   result.Window   `json:"window"`
+	Requests result.Requests `json:"requests"`
+	Tiles    []payload.Tile  `json:"tiles"`
+	Errors   []result.Error  `json:"errors,omitempty"`
 }
 
 // wholeOf is the whole load of a result. Samples of errors are for the report: they are large.
 func wholeOf(r *result.Result) *whole {
-	w := &whole{Window: r.Window, Requests: r.Requests, Rate: r.Rate,
-		Latency: withoutHDR(r.Latency), ErrorLatency: withoutHDR(r.ErrorLatency),
-		Server: r.Server}
-	if r.Iterations != nil {
-		i := *r.Iterations
-		i.Time = withoutHDR(i.Time)
-		w.Iterations = &i
-	}
+	w := &whole{Window: r.Window, Requests: r.Requests, Tiles: payload.TilesOf(r)}
 	for _, f := range r.Errors[:min(len(r.Errors), mostFailures)] {
 		f.Sample = ""
 		w.Errors = append(w.Errors, f)
 	}
 	return w
-}
-
-// withoutHDR is a distribution without its histogram, which is large.
-func withoutHDR(d *result.Distribution) *result.Distribution {
-	if d == nil {
-		return nil
-	}
-	short := *d
-	short.HDR = ""
-	return &short
 }
 
 // lastID names the result of the load that was shown last, stored or not.

@@ -662,7 +662,7 @@ func TestWholeHasTheServer(t *testing.T) {
 	r := new(result.Result)
 	r.Server = &result.Server{Processes: []result.Usage{{CPU: 12.5}}}
 	b, err := json.Marshal(wholeOf(r))
-	if err != nil || !strings.Contains(string(b), `"cpu_us_per_request":12.5`) {
+	if err != nil || !strings.Contains(string(b), `"text":"12.5 µs","key":"server.processes.0.cpu_us_per_request","value":12.5`) {
 		t.Errorf("%s, %v", b, err)
 	}
 }

@@ -2,20 +2,8 @@
 // an older dyno too; what the views do not know is shown by its key.
 
 import type { Answer } from "./answer";
+import type { Cell, Table } from "./table";
 import type { Figures } from "./view";
-
-/** Over is of requests that had no answer: each took longer than us. */
-export interface Over {
-  us: number;
-  count: number;
-  answered_max_us: number;
-}
-
-export interface Distribution {
-  count: number;
-  over?: Over;
-  [statistic: string]: number | string | Distribution["over"];
-}
 
 export interface Point {
   t_s: number;
@@ -41,20 +29,6 @@ export interface Point {
 /** ended is a count of an interval as rates count it: with what was due in the warm-up. */
 export const ended = (p: { [K in "completed" | "early" | "iterations" | "early_iterations"]?: number }, key: "completed" | "iterations"): number =>
   (p[key] ?? 0) + ((key === "completed" ? p.early : p.early_iterations) ?? 0);
-
-export interface Route {
-  name: string;
-  completed: number;
-  errors: number;
-  mean_us?: number;
-  p50_us?: number;
-  p90_us?: number;
-  p99_us?: number;
-  max_us?: number;
-  first_event?: { p99_us: number };
-  gap?: { p99_us: number };
-  over?: Over;
-}
 
 export interface Stage {
   duration_s: number;
@@ -90,8 +64,6 @@ export interface Iterations {
   unfinished: number;
   waiting?: number;
   rate: { offered?: number; started: number; completed: number };
-  time?: Distribution;
-  failed_time?: Distribution;
   [count: string]: unknown;
 }
 
@@ -117,16 +89,12 @@ export interface Result {
   window: { started: string; warmup_s: number; measured_s: number; drained_s: number; outage_s?: number };
   requests: Record<string, number>;
   rate: { offered?: number; sent: number; completed: number; error_answers?: number };
-  latency?: Distribution;
-  service?: Distribution;
-  error_latency?: Distribution; // of answers that were errors
-  phases: Record<string, Distribution | undefined>;
   status: Record<string, number> | null;
   errors: { phase: string; kind: string; address?: string; detail: string; count: number; sample?: string }[] | null;
   bytes: { sent: number; received: number };
   connections: Record<string, unknown>;
   series: Point[] | null;
-  routes?: Route[];
+  routes?: unknown[];
   iterations?: Iterations; // of a scenario of several steps, or with checks
   checks?: Check[]; // of responses
   metrics?: Metric[]; // that a script counted
@@ -168,6 +136,9 @@ export interface Words {
   agents?: string[]; // of a fleet: how each fared
 }
 
+/** Tile is a number that is asked for first. */
+export type Tile = Cell & { name: string };
+
 /** Run is the payload of a run's page. */
 export interface Run {
   kind: "run";
@@ -175,5 +146,9 @@ export interface Run {
   summary: string; // of the answer, as Markdown
   words: Words;
   result: Result;
+  tiles: Tile[] | null;
+  durations: Table | { rows: null }; // a column for each distribution; null: there is none
+  phases: Table; // a row for each
+  routes?: string[][]; // the texts of a row for each
   figures: Figures;
 }

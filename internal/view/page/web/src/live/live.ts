@@ -5,7 +5,7 @@ import * as format from "../format";
 import { Answer, firstScreen } from "../answer";
 import { banner } from "../layout";
 import { ended } from "../result";
-import type { Result } from "../result";
+import type { Result, Tile } from "../result";
 import { tiles } from "../run/verdict";
 import { cell, number, table } from "../table";
 import { requestJSON, followEvents, problemText } from "./api";
@@ -33,7 +33,7 @@ interface Ending {
 }
 
 /** Whole is the load from its beginning to its end, as its report has it. */
-type Whole = Pick<Result, "window" | "requests" | "rate" | "latency" | "error_latency" | "iterations" | "errors" | "server">;
+type Whole = Pick<Result, "window" | "requests" | "errors"> & { tiles: Tile[] | null };
 
 const between = 500; // ms between two drawings at least, however fast the seconds come
 
@@ -237,4 +237,4 @@ class Live {
 }
 
 /** wholeTiles are the numbers of the whole load, those of its report; none where nothing was answered. */
-const wholeTiles = (w: Whole): Node[] => (w.requests.completed + w.requests.errors > 0 ? [...(tiles(w as Result)?.children ?? [])] : []);
+const wholeTiles = (w: Whole): Node[] => (w.requests.completed + w.requests.errors > 0 ? [...(tiles(w.tiles)?.children ?? [])] : []);

@@ -20,13 +20,7 @@ export function statuses(r: Result, figures: HTMLElement | null): HTMLElement {
   const sampled = errors.some((e) => e.sample);
   const rows = errors.map((e, i) => [cell(`errors.${i}.count`, e.count, format.count), e.phase, e.kind, e.address ?? "", e.detail,
     ...(sampled ? [sentenceCell(e.sample ?? "")] : [])]);
-  const wrong = r.error_latency;
   return h("div", {},
-    wrong ? table({
-      head: ["answers that were errors", "min", "mean", "p50", "p99", "max"],
-      rows: [[cell("error_latency.count", wrong.count, format.count), ...["min_us", "mean_us", "p50_us", "p99_us", "max_us"]
-        .map((k) => cell(`error_latency.${k}`, wrong[k] as number, format.duration))]],
-    }, "Error latency") : null,
     rows.length > 0 ? table({ head: ["count", "phase", "kind", "address", "first", ...(sampled ? ["answer"] : [])], rows }, "Errors") : h("p", {}, "No error of any kind."),
     figures, more("All counts", () => [
       table(facts({ requests: r.requests, bytes: r.bytes, connections: r.connections, rate: r.rate }, ""), "Counts")]));

@@ -16,14 +16,13 @@ import { fleet } from "./fleet";
 import { generator } from "./generator";
 import { environment, methods, unknownParts } from "./methods";
 import { overTime } from "./overtime";
-import { durations, phaseTable } from "./phases";
 import { routes, routeTable } from "./routes";
 import { scenario } from "./scenario";
 import { costTable, processes, profile, serverHost } from "./server";
 import { inWords, tiles } from "./verdict";
 
 /** tables are those of figures whose numbers are of the JSON, by their names; others have what is drawn. */
-const tables: Record<string, (r: Result) => Table> = { ...overTime, status: statusTable, phases: phaseTable, routes: routeTable, "cpu-cost": costTable };
+const tables: Record<string, (r: Result, run: Run) => Table> = { ...overTime, status: statusTable, phases: (_, run) => run.phases, routes: (_, run) => routeTable(run), "cpu-cost": costTable };
 
 /** show fills the document with a run. */
 export function show(run: Run): void {
@@ -32,7 +31,7 @@ export function show(run: Run): void {
   const views = viewsOf(run.figures);
   const figures = (section: string, empty = false) => {
     const all = views.filter((v) => v.section === section && (empty || !v.empty)).map((v) =>
-      viewFigure({ views: [v], cursors, table: tables[v.name] && (() => tables[v.name](r)) }));
+      viewFigure({ views: [v], cursors, table: tables[v.name] && (() => tables[v.name](r, run)) }));
     return all.length > 0 ? h("div", { class: "views" }, ...all) : null;
   };
   const chart = () => {
@@ -40,14 +39,14 @@ export function show(run: Run): void {
     return drawn ? figureSVG(drawn, run.answer.sentence) : null;
   };
   const charts = figures("first");
-  const first = firstScreen(run.answer, [tiles(r), charts].filter((n) => n !== null), run.summary, charts ? chart : null);
+  const first = firstScreen(run.answer, [tiles(run.tiles), charts].filter((n) => n !== null), run.summary, charts ? chart : null);
   page(words.what, `${format.time(r.window.started)}, dyno ${r.dyno}`, [
     { id: "iterations-all", title: r.iterations ? "Iterations and checks" : r.checks ? "Checks" : "Metrics", content: [scenario(r)] },
     { id: "answers", title: "Answers and errors", hint: errorsHint(r), content: [statuses(r, figures("answers"))] },
-    { id: "latencies", title: "Latency", hint: "phases, and every percentile", content: [figures("latencies"), durations(r)] },
+    { id: "latencies", title: "Latency", hint: "phases, and every percentile", content: [figures("latencies"), run.durations.rows ? table(run.durations, "Durations") : null] },
     { id: "over-time", title: "Over time", content: [figures("over-time"), series(r)] },
     { id: "fleet-all", title: r.fleet ? "Fleet" : "Parts", content: fleet(r, words, figures("fleet-all", true)) },
-    { id: "routes-all", title: "Routes", content: [routes(r, figures("routes-all", true))] },
+    { id: "routes-all", title: "Routes", content: [routes(run, figures("routes-all", true))] },
     { id: "server-all", title: "Server", hint: "CPU, memory, profile", content: [processes(r, figures("server-all", true)), serverHost(r), profile(r)] },
     { id: "generator-all", title: "Generator", hint: words.verdict, content: [generator(r, words)] },
     { id: "words", title: "The result in words", content: [inWords(words)] },

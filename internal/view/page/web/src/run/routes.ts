@@ -1,23 +1,22 @@
 // Several requests, side by side.
 
 import { h } from "../dom";
-import * as format from "../format";
-import { lowest } from "../percentile";
-import type { Result } from "../result";
-import { cell, table, Table } from "../table";
+import { more } from "../layout";
+import type { Run } from "../result";
+import { cell, facts, table, Table } from "../table";
 
-/** ofStreams are the columns of routes of streams, if there are any. */
-const ofStreams = (r: Result) => ((r.routes ?? []).some((x) => x.first_event) ? (["first_event", "gap"] as const) : []);
+const keys = ["name", "completed", "errors", "mean_us", "p50_us", "p90_us", "p99_us", "max_us", "first_event.p99_us", "gap.p99_us"];
 
-/** routeTable has a row for each route. */
-export const routeTable = (r: Result): Table => ({
-  head: ["route", "completed", "errors", "mean", "p50", "p90", "p99", "max", ...ofStreams(r).map((k) => format.keyText(k) + " p99")],
-  rows: (r.routes ?? []).map((x, i) => [x.name, cell(`routes.${i}.completed`, x.completed, format.count),
-    cell(`routes.${i}.errors`, x.errors, format.count),
-    ...(["mean_us", "p50_us", "p90_us", "p99_us", "max_us"] as const).map((k) => (x[k] === undefined ? "–" : cell(`routes.${i}.${k}`, x[k], lowest(x.completed, x.over, k)))),
-    ...ofStreams(r).map((k) => (x[k] === undefined ? "–" : cell(`routes.${i}.${k}.p99_us`, x[k].p99_us, format.duration)))]),
-});
+/** routeTable has a row for each route, in the texts of Go. */
+export function routeTable(run: Run): Table {
+  const [head, ...rows] = run.routes ?? [[]];
+  return { head, rows: rows.map((row, i) => row.map((text, k) => {
+    const value = keys[k].split(".").reduce((o: any, key) => o?.[key], run.result.routes![i]);
+    return typeof value === "number" ? cell(`routes.${i}.${keys[k]}`, value, () => text) : text;
+  })) };
+}
 
 /** routes is the figure with its table; nothing where there is one request only. */
-export const routes = (r: Result, figure: HTMLElement | null): HTMLElement | null =>
-  (r.routes ?? []).length === 0 ? null : h("div", {}, figure, table(routeTable(r), "Routes"));
+export const routes = (run: Run, figure: HTMLElement | null): HTMLElement | null =>
+  run.routes ? h("div", {}, figure, table(routeTable(run), "Routes"),
+    more("All of the routes", () => [table(facts({ routes: run.result.routes }, ""), "Routes in full")])) : null;
