@@ -91,7 +91,7 @@ func TestFlagsAreSaid(t *testing.T) {
 
 // wordless are the folders that find facts and have no sentence, but for errors. A sentence is of package say.
 var wordless = []string{"internal/capacity/", "internal/engine/failure/", "internal/engine/load/",
-	"internal/engine/ring/", "internal/engine/transport/", "internal/fact/", "internal/fairness/", "internal/lab/design/",
+	"internal/engine/ring/", "internal/engine/session/", "internal/engine/transport/", "internal/fact/", "internal/fairness/", "internal/lab/design/",
 	"internal/lab/grade/", "internal/lab/judge/", "internal/lab/run/", "internal/objective/", "internal/result/"}
 
 // ownSentences are files of these that have sentences, with the reason.

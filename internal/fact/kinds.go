@@ -52,7 +52,7 @@ var kinds = byKind(
 	Matters{}, OpensUnknown{}, ArmUnavailable{}, SessionFailed{}, ArmMend{}, SettingSkipped{},
 	CPUInBoth{},
 
-	Wanted{}, NotMeasured{},
+	Wanted{}, NotMeasured{}, InScenario{}, NotInLoad{},
 )
 
 // Steal says that the hypervisor gave CPU time to other virtual machines.

@@ -28,6 +28,10 @@ func mistakeSentence(args fact.Args) string {
 		return wanted(a)
 	case fact.NotMeasured:
 		return notMeasured(a)
+	case fact.InScenario:
+		return inScenario(a)
+	case fact.NotInLoad:
+		return notInLoad(a)
 	}
 	return ""
 }

@@ -14,6 +14,7 @@
 //	parts.go      facts of the parts of a load, those that are said alike once
 //	retries.go    why requests were sent again
 //	say.go        the catalogue: kind → sentence
+//	scenarios.go  sentences about mistakes in Hurl files
 //	search.go     sentences about a search for a rate, its probes, and points of a sweep
 //	server.go     sentences about what the server did with a load
 //	comparisons.go  sentences about a comparison of runs
@@ -103,6 +104,9 @@ func sentence(f fact.Fact) string {
 
 // Text is the sentence with what can be done.
 func Text(f fact.Fact, v Voice) string {
+	if text := scenarioText(f, v); text != "" {
+		return text
+	}
 	if advice := Advice(f, v); advice != "" {
 		return Sentence(f) + "; " + advice
 	}

@@ -52,9 +52,6 @@ func (t *Table) NamesHint() string {
 		" has the names: if it is a row, write the names above it"
 }
 
-// Named are the names of the columns in a message: the first ones, if they are many.
-func (t *Table) Named() string { return named(t.columns) }
-
 // Rows is how many rows there are, at least 1.
 func (t *Table) Rows() int { return len(t.ends) / len(t.columns) }
 

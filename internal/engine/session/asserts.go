@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/jsonpath"
 	"dyno/internal/engine/markup"
 	"dyno/internal/engine/strftime"
+	"dyno/internal/fact"
 )
 
 // An assert is what a response has to be, or a capture, which has to have a value.
@@ -65,11 +67,8 @@ type operand struct {
 	binary bool // bodies are compared as bytes
 }
 
-// unsupportedQueries are those of hurl that dyno cannot answer, with the reason.
-var unsupportedQueries = map[string]string{
-	"certificate": "dyno keeps no certificates",
-	"ip":          "dyno chooses among all addresses of the server",
-}
+// unsupportedQueries are those of hurl that dyno cannot answer.
+var unsupportedQueries = []string{"certificate", "ip"}
 
 // compileArg compiles the argument of a query or filter.
 func (s *scope) compileArg(name string, t hurl.Template, p *hurl.Pattern) (a arg) {
@@ -109,13 +108,13 @@ func (s *scope) compileArg(name string, t hurl.Template, p *hurl.Pattern) (a arg
 
 func (s *scope) compileQuery(q hurl.Query) (c query) {
 	c = query{name: q.Name, attribute: q.Attribute}
-	if why := unsupportedQueries[q.Name]; why != "" {
-		s.unsupported(q.Pos, "the query "+q.Name, why)
+	if slices.Contains(unsupportedQueries, q.Name) {
+		s.wrong(q.Pos, fact.NotInLoad{What: fact.HurlQuery, Name: q.Name})
 		return c
 	}
 	switch q.Name {
 	case "variable":
-		name, ok := s.literal(q.Text, "the name of a variable")
+		name, ok := s.literal(q.Text, fact.VariableName, "")
 		from, known := s.known[name]
 		if c.from = from; ok && !known {
 			c.from = source{kind: constant}
@@ -225,7 +224,7 @@ func (s *scope) compileResponse(r *hurl.Response, e *entry) {
 		s.compileCapture(&c, e)
 	}
 	for _, h := range r.Headers {
-		name, ok := s.literal(h.Key, "the name of a header")
+		name, ok := s.literal(h.Key, fact.HeaderName, "")
 		if !ok {
 			continue
 		}
@@ -259,10 +258,10 @@ func (s *scope) compileCapture(c *hurl.Capture, e *entry) {
 	name, ok := c.Name.Literal()
 	switch {
 	case !ok:
-		s.unsupported(c.Name.Pos, "a capture whose name is a template", "write the name")
+		s.wrong(c.Name.Pos, fact.NotInLoad{What: fact.CaptureName})
 		return
 	case hurl.IsFunction(name):
-		s.fault(c.Name.Pos, "%s is the name of a function; choose another", name)
+		s.wrong(c.Name.Pos, fact.InScenario{Of: fact.NameOfFunction, Name: name})
 		return
 	}
 	a := assert{query: s.compileQuery(c.Query), filters: s.compileFilters(c.Filters)}

@@ -32,11 +32,8 @@ var ofTheRun = map[string]fact.Remedy{
 	"tls-min": {Setting: "tls-min", Value: fact.Some},
 }
 
-// inNoLoad are options that no load has, with the reason.
-var inNoLoad = map[string]string{
-	"location-trusted": "no load goes to another server; write location",
-	"output":           "a load writes no responses to files; leave it out",
-}
+// inNoLoad are options that no load has, and that make no difference if they are false.
+var inNoLoad = []string{"location-trusted", "output"}
 
 // fixed are options of a request that are the same in the whole run.
 var fixed = []string{"delay", "repeat", "skip", "retry", "retry-interval", "location", "max-redirs"}
@@ -46,31 +43,32 @@ func (s *scope) compileOptions(h *hurl.Entry, e *entry) (skipped bool) {
 	e.interval, s.mostRedirects = DefaultRetryInterval, DefaultRedirects
 	for _, o := range h.Options {
 		wanted, ofRun := ofTheRun[o.Name]
-		why := inNoLoad[o.Name]
-		if ofRun {
-			why = s.advised("it is the same in the whole run", "; ", wanted.Setting, wanted.Value)
-		}
 		switch {
 		case o.Name == "compressed":
-			text, ok := s.literal(o.Value, "the option compressed")
+			text, ok := s.literal(o.Value, fact.HurlOption, o.Name)
 			e.compressed = ok && text == "true"
 		case o.Name == "path-as-is":
-			text, ok := s.literal(o.Value, "the option path-as-is")
+			text, ok := s.literal(o.Value, fact.HurlOption, o.Name)
 			e.pathAsIs = ok && text == "true"
 		case o.Name == "header" || o.Name == "user" || slices.Contains(ignored, o.Name):
 		case o.Name == "variable":
 			s.compileVariable(o, e)
 		case slices.Contains(fixed, o.Name):
-			text, ok := s.literal(o.Value, "the option "+o.Name)
+			text, ok := s.literal(o.Value, fact.HurlOption, o.Name)
 			if ok && !s.setOption(o, text, e, &skipped) {
-				s.fault(o.Value.Pos, "%.40q cannot be the option %s", text, o.Name)
+				s.wrong(o.Value.Pos, fact.InScenario{Of: fact.OptionValue, Name: o.Name, Value: text})
 			}
-		case why != "":
-			if text, ok := o.Value.Literal(); !ok || text != "false" {
-				s.unsupported(o.Pos, "the option "+o.Name, why)
+		case ofRun || slices.Contains(inNoLoad, o.Name):
+			if text, ok := o.Value.Literal(); ok && text == "false" {
+				continue
 			}
+			fallthrough
 		default:
-			s.unsupported(o.Pos, "the option "+o.Name, "dyno has nothing like it")
+			var mend []fact.Remedy
+			if ofRun {
+				mend = append(mend, wanted)
+			}
+			s.wrong(o.Pos, fact.NotInLoad{What: fact.HurlOption, Name: o.Name, OfRun: ofRun}, mend...)
 		}
 	}
 	if e.redirect != nil {
@@ -115,7 +113,7 @@ func (s *scope) setOption(o hurl.Option, text string, e *entry, skipped *bool) (
 func (s *scope) count(o hurl.Option, text string) (n int64, ok bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if n < 0 && err == nil {
-		s.unsupported(o.Pos, "the option "+o.Name+" without an end", "write how often, as "+o.Name+": 10")
+		s.wrong(o.Pos, fact.NotInLoad{What: fact.EndlessOption, Name: o.Name})
 		return 1, true
 	}
 	return n, err == nil && n <= MaxRepeat

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/fact"
 )
 
 // A user's first iteration is what hurl does with the file. Entries that stay (# dyno: once, every)
@@ -78,10 +78,9 @@ func (s *scope) compileMemory() {
 		s.memories++
 	}
 	if last := len(all) - 1; last >= 0 && staying == len(all) {
-		s.fault(all[last].at, "later iterations would have no request: leave out once or every of one")
+		s.wrong(all[last].at, fact.InScenario{Of: fact.NoLaterRequest})
 	} else if last >= 0 && len(all[last].on) > 0 {
-		s.fault(all[last].at, "no request follows that could be answered so: write again on before the "+
-			"request that gets the token")
+		s.wrong(all[last].at, fact.InScenario{Of: fact.NothingFollows})
 	}
 	if s.Data != nil && s.Order != data.PerUser {
 		s.columns.check(s)
@@ -111,9 +110,8 @@ func (c *columnUses) check(s *scope) {
 	for _, name := range s.Data.Columns() {
 		at, is := c.others[name]
 		if from, stays := c.staying[name]; is && stays {
-			s.fault(at, "%s", s.advised(fmt.Sprintf("{{%s}} is that of another row in each iteration, "+
-				"and the request of line %d stays with one", name, from.Line), ": ", "data-order",
-				data.PerUser.String()))
+			s.wrong(at, fact.InScenario{Of: fact.RowsMixed, Name: name, Line: from.Line},
+				fact.Remedy{Setting: "data-order", Value: data.PerUser.String()})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -8,6 +9,8 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/redirect"
 	"dyno/internal/engine/scenario"
+	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // A request with the option location follows redirects of the run's origin, as hurl does: each is a
@@ -95,18 +98,17 @@ func (w *worker) redirect(u *scenario.User, x *user, e *entry, r *scenario.Respo
 // follow is the step that follows a redirect.
 func (w *worker) follow(u *scenario.User, x *user, e *entry, r *scenario.Response) scenario.Step {
 	to := e.redirect
-	refuse := func(format string, args ...any) scenario.Step {
-		return scenario.Refuse(fmt.Errorf("%s:%d:%d: %s", x.program.name, to.at.Line, to.at.Column,
-			fmt.Sprintf(format, args...)))
+	refuse := func(why error) scenario.Step {
+		return scenario.Refuse(fmt.Errorf("%s:%d:%d: %w", x.program.name, to.at.Line, to.at.Column, why))
 	}
 	if int64(len(x.hops)) == to.most {
-		return refuse("there are more redirects than max-redirs, %d", to.most)
+		return refuse(say.Wrong(fact.InScenario{Of: fact.RedirectsMany, Most: to.most}))
 	}
 	own := w.Origin.plain()
 	path, _, fault := redirect.Path(own, string(x.path), string(r.Field("location")),
 		[]redirect.Origin{own})
 	if fault != nil {
-		return refuse("%s", fault.Problem)
+		return refuse(errors.New(fault.Problem))
 	}
 	x.hops = append(x.hops, hop{w.Origin.Scheme + "://" + w.Origin.Authority + path})
 	if r.Status <= 303 && r.Status != 300 {

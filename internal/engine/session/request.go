@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 // A coding is what is done to a value before it is inserted.
@@ -123,7 +124,7 @@ func (d *draft) writePair(kv hurl.KeyValue, in proto.Part) {
 // setHeader writes the header, but what the body says of itself.
 func (d *draft) setHeader(r *hurl.Request) {
 	for _, h := range r.Headers {
-		name, ok := d.literal(h.Key, "the name of a header")
+		name, ok := d.literal(h.Key, fact.HeaderName, "")
 		if !ok {
 			continue
 		}
@@ -137,7 +138,7 @@ func (d *draft) setHeader(r *hurl.Request) {
 		}
 		name, value, has := cutTemplate(o.Value, ':')
 		if !has {
-			d.fault(o.Pos, "write header: Name: value")
+			d.wrong(o.Pos, fact.InScenario{Of: fact.HeaderForm})
 			continue
 		}
 		d.begin()
@@ -234,7 +235,7 @@ func (d *draft) setBody(r *hurl.Request) {
 		}
 	}
 	if kinds > 1 {
-		d.unsupported(r.Pos, "a request with two bodies", "keep the form or the body")
+		d.wrong(r.Pos, fact.NotInLoad{What: fact.TwoBodies})
 		return
 	}
 	d.begin()
@@ -287,7 +288,7 @@ func (d *draft) writeBody(b *hurl.Body) {
 
 // readFile is what the file has whose name a template is.
 func (s *scope) readFile(name hurl.Template) []byte {
-	file, ok := s.literal(name, "a file")
+	file, ok := s.literal(name, fact.FileName, "")
 	if !ok {
 		return nil
 	}
@@ -346,7 +347,7 @@ func (d *draft) writeMultipart(r *hurl.Request) {
 			continue
 		}
 		content := d.readFile(p.Value)
-		name, _ := d.literal(p.Value, "a file")
+		name, _ := d.literal(p.Value, fact.FileName, "")
 		d.writeText(`; filename="`)
 		d.writeBytes(appendEncoded(nil, []byte(name), quotable))
 		d.writeText("\"\r\nContent-Type: ")

@@ -8,6 +8,8 @@ import (
 	"dyno/internal/engine/data"
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/template"
+	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // A Variable is one of the command line. Its value is what hurl would take it for: null, a boolean,
@@ -116,10 +118,13 @@ func (s *scope) fault(at hurl.Pos, format string, args ...any) {
 	s.faults.Add(at.Line, at.Column, format, args...)
 }
 
-// unsupported notes something that hurl takes and dyno does not.
-func (s *scope) unsupported(at hurl.Pos, what, why string) {
-	s.reasons = append(s.reasons, what)
-	s.fault(at, "%s is not supported: %s", what, why)
+// wrong notes what is wrong with the file, and what would mend it.
+func (s *scope) wrong(at hurl.Pos, what fact.Args, mend ...fact.Remedy) {
+	f := fact.Fact{Severity: fact.Error, Args: what}
+	if s.Voice != nil {
+		f.Remedies = mend
+	}
+	s.fault(at, "%s", say.Text(f, s.Voice))
 }
 
 // resolve finds where the value of an expression comes from.
@@ -140,10 +145,13 @@ func (s *scope) resolve(e *hurl.Expr) (from source, ok bool) {
 		}
 		return source{kind: column}, true
 	} else if later {
-		s.fault(e.Pos, "{{%s}} has no value here: it is captured further down", e.Name)
+		s.wrong(e.Pos, fact.InScenario{Of: fact.ValueLater, Name: e.Name})
 	} else {
-		unknown := s.advised("{{"+e.Name+"}} is unknown", ": ", "variable", e.Name+"=VALUE")
-		s.fault(e.Pos, "%s, or %s%s", unknown, s.columnsHint(), hints[e.Name])
+		unknown := fact.InScenario{Of: fact.NameUnknown, Name: e.Name}
+		if s.Data != nil {
+			unknown.Has, unknown.Hint = s.Data.Columns(), s.Data.NamesHint()
+		}
+		s.wrong(e.Pos, unknown, fact.Remedy{Setting: "variable", Value: e.Name + "=VALUE"})
 	}
 	return from, false
 }
@@ -158,24 +166,6 @@ func (s *scope) noteColumn(from source, name string, at hurl.Pos) {
 		return
 	}
 	s.columns.note(name, at, stays)
-}
-
-// columnsHint says which names of the data there are, or how to have some.
-func (s *scope) columnsHint() string {
-	if s.Data == nil {
-		return "data with such a column"
-	}
-	text := "name a column so; the columns are " + s.Data.Named()
-	if hint := s.Data.NamesHint(); hint != "" {
-		text += " (" + hint + ")"
-	}
-	return text
-}
-
-// hints are for names that are functions elsewhere in dyno.
-var hints = map[string]string{
-	"uuid": "; {{" + hurl.NewUUID + "}} is a random UUID",
-	"now":  "; {{" + hurl.NewDate + "}} is when the iteration was due",
 }
 
 // A part is text, or a source if text is nil.
@@ -205,8 +195,7 @@ func (s *scope) parts(t hurl.Template) (all []part) {
 				b, ok = appendPlaced([]byte{}, b, p.In)
 			}
 			if one.text = b; !ok {
-				s.fault(p.Expr.Pos, "{{%s}} stands for a value in JSON and is no number, boolean or null: "+
-					"write \"{{%[1]s}}\" for a text", p.Expr.Name)
+				s.wrong(p.Expr.Pos, fact.InScenario{Of: fact.NotBare, Name: p.Expr.Name})
 			}
 		}
 		all = append(all, one)
@@ -226,15 +215,16 @@ func merged(parts []part) (all []part) {
 	return all
 }
 
-// literal is the text of a template whose value is known before the run.
-func (s *scope) literal(t hurl.Template, what string) (text string, ok bool) {
+// literal is the text of a template whose value is known before the run: that of a part of the
+// file, which may have a name.
+func (s *scope) literal(t hurl.Template, of fact.HurlPart, name string) (text string, ok bool) {
 	all := merged(s.parts(t))
 	switch {
 	case len(all) == 0:
 		return "", true
 	case len(all) > 1 || all[0].text == nil:
-		s.unsupported(t.Pos, what+" with a value that only the run knows",
-			s.advised("it is the same in the whole run", "; ", "variable", "NAME=VALUE"))
+		s.wrong(t.Pos, fact.NotInLoad{What: of, Name: name, Late: true},
+			fact.Remedy{Setting: "variable", Value: "NAME=VALUE"})
 		return "", false
 	}
 	return string(all[0].text), true
@@ -330,31 +320,31 @@ func (w *worker) valueOf(u *user, from source) value {
 }
 
 // checkNames reports variables and columns that cannot be used.
-func checkNames(variables []Variable, t *data.Table) (problems []string) {
+func checkNames(variables []Variable, t *data.Table) (all []error) {
+	wrong := func(of fact.ScenarioFault, name string) {
+		all = append(all, say.Wrong(fact.InScenario{Of: of, Name: name}))
+	}
 	columns := []string{}
 	if t != nil {
 		columns = t.Columns()
 	}
 	for _, name := range columns {
 		if hurl.IsFunction(name) {
-			problems = append(problems, "column "+name+" has the name of a function; rename it")
+			wrong(fact.ColumnFunction, name)
 		}
 		for _, v := range variables {
 			if v.Name == name {
-				problems = append(problems, "the variable "+name+" is a column of the data, too; "+
-					"choose another name")
+				wrong(fact.ColumnTwice, name)
 			}
 		}
 	}
 	for _, v := range variables {
 		if hurl.IsFunction(v.Name) {
-			problems = append(problems, "the variable "+v.Name+" has the name of a function; "+
-				"choose another")
+			wrong(fact.VariableFunction, v.Name)
 		}
 		if strings.HasPrefix(v.Value, `"`) && !strings.HasSuffix(v.Value, `"`) {
-			problems = append(problems, "the variable "+v.Name+": the value begins with a quote and "+
-				"does not end with one")
+			wrong(fact.QuoteOpen, v.Name)
 		}
 	}
-	return problems
+	return all
 }

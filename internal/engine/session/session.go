@@ -46,7 +46,9 @@ import (
 	"dyno/internal/engine/redirect"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/sequence"
+	"dyno/internal/fact"
 	"dyno/internal/fault"
+	"dyno/internal/say"
 )
 
 // DefaultBody is how many bytes of a body captures and asserts see unless Config says otherwise.
@@ -70,20 +72,8 @@ type Config struct {
 	Observe func(Observation)
 	// Unknown lets every name be a variable. What is compiled so cannot be run.
 	Unknown bool
-	// Voice says what to do with a setting of the load, in the words of whoever describes it, as
-	// say.Voice does; nil: nothing is said.
-	Voice func(setting, value string) string
-}
-
-// advised is a text with what to do with a setting behind it, if the voice has words for that.
-func (c *Config) advised(text, between, setting, value string) string {
-	if c.Voice == nil {
-		return text
-	}
-	if advice := c.Voice(setting, value); advice != "" {
-		return text + between + advice
-	}
-	return text
+	// Voice is that of whoever describes the load; nil: what to do with a setting is not said.
+	Voice say.Voice
 }
 
 // An Origin is the server that the command line names.
@@ -180,29 +170,15 @@ type assignment struct {
 	parts []part
 }
 
-// An Unsupported is the error of files that hurl takes and dyno does not run.
-type Unsupported struct {
-	Reasons []string // what is not supported, without places
-	Err     error    // with places
-}
-
-// Error has a line for each place.
-func (u *Unsupported) Error() string { return u.Err.Error() }
-
-// Unwrap is the faults.
-func (u *Unsupported) Unwrap() error { return u.Err }
-
 // A compiler compiles files.
 type compiler struct {
 	*Maker
 	variables []Variable
 	faults    fault.List
-	reasons   []string
 	used      map[string]int // names of steps
 }
 
-// Compile compiles files. The error has the faults of all of them, each a fault.Fault, and is an
-// Unsupported if some are no faults in hurl.
+// Compile compiles files. The error has the faults of all of them, each a fault.Fault.
 func Compile(c Config) (*Maker, error) {
 	if c.MaxBody <= 0 {
 		c.MaxBody = DefaultBody
@@ -215,12 +191,8 @@ func Compile(c Config) (*Maker, error) {
 		host = host[:i]
 	}
 	m.origin = cookie.NewOrigin(c.Origin.Scheme, host)
-	var all []error
-	for _, p := range checkNames(c.Variables, c.Data) {
-		all = append(all, errors.New(p))
-	}
+	all := checkNames(c.Variables, c.Data)
 	var weights []int
-	var reasons []string
 	used := map[string]int{}
 	named := map[string]bool{}
 	for _, f := range c.Files {
@@ -232,7 +204,6 @@ func Compile(c Config) (*Maker, error) {
 		k := compiler{Maker: m, variables: c.Variables, faults: fault.List{File: f.Name}, used: used}
 		weights = append(weights, f.Weight)
 		m.programs = append(m.programs, k.file(f))
-		reasons = append(reasons, k.reasons...)
 		if err := k.faults.Err(); err != nil {
 			all = append(all, err)
 		}
@@ -245,11 +216,7 @@ func Compile(c Config) (*Maker, error) {
 		m.Checks = append(m.Checks, fmt.Sprintf(scenario.BodyWithin+"%d bytes", m.want.Body))
 	}
 	m.order = sequence.Order(weights)
-	err := errors.Join(all...)
-	if len(reasons) > 0 {
-		err = &Unsupported{reasons, err}
-	}
-	return m, err
+	return m, errors.Join(all...)
 }
 
 // wantField has a field of the response kept.
@@ -341,7 +308,7 @@ func (d *draft) addRequest(h *hurl.Entry, variant int) {
 // framingPos is where an entry says how its body is framed.
 func (d *draft) framingPos(h *hurl.Entry) hurl.Pos {
 	for _, kv := range h.Request.Headers {
-		switch name, _ := d.literal(kv.Key, "the name of a header"); strings.ToLower(name) {
+		switch name, _ := d.literal(kv.Key, fact.HeaderName, ""); strings.ToLower(name) {
 		case "content-length", "transfer-encoding":
 			return kv.Key.Pos
 		}

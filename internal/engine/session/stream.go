@@ -2,10 +2,10 @@ package session
 
 import (
 	"slices"
-	"strings"
 
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/stream"
+	"dyno/internal/fact"
 )
 
 // This file is about entries whose answers are streams of events: # dyno: stream openai. All of a
@@ -19,15 +19,13 @@ func (s *scope) compileStream(h *hurl.Entry, e *entry) {
 	at, format := h.Stream.Pos, h.Stream.Format
 	switch {
 	case !slices.Contains(stream.Formats, format):
-		s.fault(at, "%.40q is no format of a stream: write # dyno: stream and one of %s", format,
-			strings.Join(stream.Formats, ", "))
+		s.wrong(at, fact.InScenario{Of: fact.FormatUnknown, Value: format, Has: stream.Formats})
 	case s.stream != "" && s.stream != format:
-		s.fault(at, "streams of %s and of %s cannot be in one load", s.stream, format)
+		s.wrong(at, fact.InScenario{Of: fact.FormatsMixed, Value: format, Other: s.stream})
 	case e.method == "HEAD":
-		s.fault(at, "the answer to HEAD has no body, so it is no stream")
+		s.wrong(at, fact.InScenario{Of: fact.NoBodyToStream})
 	case e.compressed:
-		s.fault(at, "the events of a compressed answer cannot be told apart as they come; leave the "+
-			"option compressed out")
+		s.wrong(at, fact.InScenario{Of: fact.StreamCompressed})
 	}
 	s.stream, e.stream = format, true
 	s.streamed = append(s.streamed, s.Steps[e.route])

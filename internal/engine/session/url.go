@@ -2,11 +2,11 @@ package session
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 )
 
 // This file makes the paths of requests from the URLs of a file.
@@ -15,12 +15,12 @@ import (
 func (d *draft) setPath(r *hurl.Request) {
 	all := merged(withoutDoubleSlash(d.parts(r.URL)))
 	if len(all) == 0 || all[0].text == nil {
-		d.fault(r.URL.Pos, "the URL begins with no host: write {{base}}, as in %s {{base}}/", r.Method)
+		d.wrong(r.URL.Pos, fact.InScenario{Of: fact.NoHost, Name: r.Method})
 		return
 	}
-	rest, problem := d.withoutOrigin(string(all[0].text))
-	if problem != "" {
-		d.fault(r.URL.Pos, "%s", problem)
+	rest, fault := d.withoutOrigin(string(all[0].text))
+	if fault.Of != "" {
+		d.wrong(r.URL.Pos, fault)
 		return
 	}
 	all[0].text = []byte(rest)
@@ -28,8 +28,7 @@ func (d *draft) setPath(r *hurl.Request) {
 	case rest == "" && len(all) > 1 && d.Unknown:
 		all[0].text = []byte("/")
 	case rest == "" && len(all) > 1:
-		d.fault(all[1].at, "a value that only the run knows stands where the path begins; "+
-			"write / before it")
+		d.wrong(all[1].at, fact.InScenario{Of: fact.PathUnknown})
 		return
 	}
 	d.begin()
@@ -107,23 +106,21 @@ func pathSource(url string) string {
 	return url
 }
 
-// withoutOrigin takes the run's origin off a URL.
-func (d *draft) withoutOrigin(url string) (rest, problem string) {
+// withoutOrigin takes the run's origin off a URL. wrong.Of is "" if it has it.
+func (d *draft) withoutOrigin(url string) (rest string, wrong fact.InScenario) {
 	scheme, after, has := strings.Cut(url, "://")
 	if !has {
-		return "", fmt.Sprintf("%.60q is no URL with http:// or https://; write {{base}} before the "+
-			"path", url)
+		return "", fact.InScenario{Of: fact.NoScheme, Value: url}
 	}
 	end := strings.IndexAny(after, "/?#")
 	if end < 0 {
 		end = len(after)
 	}
 	if named := scheme + "://" + after[:end]; !d.Origin.is(scheme, after[:end]) {
-		return "", fmt.Sprintf("%.80s is not the server that the command line names, %s: no file sends "+
-			"load anywhere else; write {{base}}", named, d.Origin.URL)
+		return "", fact.InScenario{Of: fact.OtherServer, Value: named, Other: d.Origin.URL}
 	}
 	if rest = after[end:]; strings.Contains(rest, "#") {
-		return "", "a URL that is sent has no fragment; leave # out, and what follows it"
+		return "", fact.InScenario{Of: fact.Fragment}
 	}
-	return rest, ""
+	return rest, wrong
 }

@@ -10,6 +10,8 @@ import (
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/template"
+	"dyno/internal/fact"
+	"dyno/internal/say"
 )
 
 // A worker is the scenario of one worker of a run.
@@ -191,11 +193,12 @@ func (w *worker) appendParts(to []byte, x *user, all []part) ([]byte, error) {
 
 // cannotStand is the error of a value that cannot stand where its expression does.
 func (w *worker) cannotStand(x *user, p *part) error {
-	problem := "is no text: a list, an object or bytes cannot stand in a template"
+	of := fact.ValueNoText
 	if p.in == hurl.InJSON {
-		problem = "stands for a value in JSON and is no number, boolean or null"
+		of = fact.ValueNotBare
 	}
-	return fmt.Errorf("%s:%d:%d: the value %s", x.program.name, p.at.Line, p.at.Column, problem)
+	return fmt.Errorf("%s:%d:%d: %w", x.program.name, p.at.Line, p.at.Column,
+		say.Wrong(fact.InScenario{Of: of}))
 }
 
 // fillHole makes value i of an entry.

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -128,12 +127,5 @@ func hurlFaults(e *experiment.Experiment, f *Inputs) (faults []error) {
 		return faults
 	}
 	_, _, err := f.compileHurl(e, e.Workload, "http://localhost")
-	for _, one := range joined(err) {
-		if u, is := errors.AsType[*session.Unsupported](one); is {
-			faults = append(faults, joined(u.Err)...)
-		} else {
-			faults = append(faults, one)
-		}
-	}
-	return faults
+	return append(faults, joined(err)...)
 }
