@@ -276,7 +276,7 @@ func ExampleVerdict() {
 	}
 	// Output:
 	// no doubt
-	// client-bound because: a thread was busy 100 % of the time, 72 % with the scenario itself: this is the scenario's limit, not (only) the server's; a thread of the generator waited for a CPU 34 % of the time, while other programs ran there
+	// client-bound because: a thread was busy 100 % of the time, 72 % with the scenario itself: this is the scenario's limit, and the server may do more; a thread of the generator waited for a CPU 34 % of the time, while other programs ran there
 }
 
 // Each condition has its Outcome. Value is nil if nothing was measured.

@@ -38,9 +38,9 @@ const quick = 15 * time.Second
 const (
 	none    = "no request completed: "
 	nothing = "nothing was measured: no request completed"
-	fewMany = "too short to judge: 40 answers in TIME; it takes at least 100 answers and a window of " +
+	fewMany = "too short to judge: 40 answers in TIME; a verdict takes at least 100 answers and a window of " +
 		"at least TIME"
-	aByte   = "the answer began and did not end in time, after 1 byte of its header"
+	aByte   = "the answer began but did not end in time: only 1 byte of its header came"
 	hundred = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
 	chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	failing = "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"
@@ -98,8 +98,8 @@ var badServers = []bad{
 		starved: "timeout timeout 127.0.0.1:PORT no answer in time",
 		say:     []string{nothing + " (" + aByte + ")"}},
 	{name: "a byte, and no more", serve: beginAnswer, args: "-d 1s -c 3 --drain 1s",
-		code: 4, last: none + "the answer began and did not end before the run did, after 1 byte of its " +
-			"header (N times)", say: []string{nothing},
+		code: 4, last: none + "the answer began but had not ended when the run did: only 1 byte of its " +
+			"header came (N times)", say: []string{nothing},
 		check: expectUnfinished(3)},
 	{name: "close without an answer, for a time", serve: readAndStaySilent, args: "-d 500ms -c 2", code: 4,
 		last: none + "read 127.0.0.1:PORT: connection closed before the response (N times)",
@@ -304,7 +304,7 @@ func TestHalfDead(t *testing.T) {
 	})
 	o := runDyno(t, 0, "-d", "1s", "-c", "4", "--drain", "0s", "http://"+l.Addr().String())
 	checkBalanced(t, o.result, -1)
-	want := "2 of 4 connections never completed a request: the load was that of the others"
+	want := "2 of 4 connections never completed a request: the others alone made the load"
 	if said := o.reportLines(); !slices.Contains(said, want) || o.result.Connections.Served != 2 {
 		t.Errorf("%+v, said %q", o.result.Connections, said)
 	}

@@ -539,7 +539,7 @@ func TestFewRequests(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	s = find(t, q, p, Settings{Probe: time.Second}, "p99.99<200ms")
-	if s.End != Inconclusive || !strings.Contains(s.Probes[0].Why, "too few to bound p99.99<200ms") {
+	if s.End != Inconclusive || !strings.Contains(s.Probes[0].Why, "too few to decide p99.99<200ms") {
 		t.Errorf("%s: %+v", s.End, s.Probes[0])
 	}
 }

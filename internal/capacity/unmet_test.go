@@ -21,10 +21,9 @@ func TestUnmet(t *testing.T) {
 	}{
 		{[]Outcome{Failed, Failed}, Missed, "the objectives are missed at 10/s and above; why"},
 		{[]Outcome{OurLimit, Undecided, Failed}, Inconclusive,
-			"the objectives are missed at 10/s, the lowest rate tried; it was not decided whether a " +
-				"higher one meets them; why"},
+			"the objectives are missed at 10/s, the lowest rate tried; higher ones stayed undecided; why"},
 		{[]Outcome{Failed, Undecided}, Inconclusive,
-			"it was not decided whether the objectives are met, down to 10/s; why"},
+			"down to 10/s, no rate decided whether the objectives are met; why"},
 		{[]Outcome{Failed, OurLimit}, ClientBound, "the generator was held up at every rate"},
 	} {
 		s := &search{found: &Search{}, prober: prober{last: &result.Result{}, settings: Settings{Axis: Rates}}}
@@ -76,7 +75,7 @@ func TestProbeWithoutAnswers(t *testing.T) {
 	lacks := fact.AnswersMissing{Count: 11, Of: 1000, By: fact.WhenGone}
 	few := result.Outcome{Expr: "p99<5s", Unit: "us", Value: new(2e6), Undecided: result.FewValues}
 	r := &result.Result{Requests: result.Requests{Sent: 1000, Completed: 989}}
-	for want, one := range map[string]result.Outcome{"11 of 1,000 requests had no answer when the server was gone": o, "989 requests are too few to bound p99<5s": few} {
+	for want, one := range map[string]result.Outcome{"11 of 1,000 requests had no answer when the server was gone": o, "989 requests are too few to decide p99<5s": few} {
 		if got, why := worstOutcome(r, []Judged{{Outcome: one, Verdict: Undecided, lacks: lacks}}); got != Undecided ||
 			say.Because(why) != want {
 			t.Errorf("%s: %+v, want %s", got, why, want)

@@ -206,7 +206,7 @@ func TestFollowToBesideCurl(t *testing.T) {
 	var out, errs bytes.Buffer
 	args := []string{"run", "-n", "3", "-c", "1", "--no-save", "--follow", "5", x.first.URL + "/a/b"}
 	code := Main(args, strings.NewReader(""), &out, &errs)
-	const advice = "next Give --follow-to ORIGIN WARNING The redirects of 3 requests led to an origin that nobody named, and were not followed rate"
+	const advice = "next Give --follow-to ORIGIN WARNING 3 requests were redirected to another origin, and dyno did not follow rate"
 	if seen := x.take(); code != exitOK || len(seen) != 3 || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), advice) {
 		t.Errorf("exit code %d, %q\n%s%s", code, seen, out.String(), errs.String())
 	}

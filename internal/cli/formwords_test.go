@@ -25,7 +25,7 @@ func TestRemediesInFormWords(t *testing.T) {
 		{fact.NoFile{}, []fact.Remedy{{Setting: "connections", Value: fact.Lower}},
 			"raise the limit (ulimit -n), or lower “Connections”"},
 		{fact.Dropped{}, []fact.Remedy{{Setting: "connect-rate", Value: fact.Some}},
-			"raise its backlog and net.core.somaxconn, or give “connect-rate”"},
+			"raise the server's backlog and net.core.somaxconn, or give “connect-rate”"},
 		{fact.Unserved{}, []fact.Remedy{{Setting: "warmup", Value: fact.Higher}, {Setting: "requests", Value: fact.Higher}},
 			"see the errors, or give a longer “warmup”, or raise “requests”"},
 		{fact.Little{}, []fact.Remedy{{Setting: "warmup", Value: fact.Some}, {Setting: "requests", Value: fact.None}},

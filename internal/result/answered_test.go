@@ -143,7 +143,7 @@ func TestRefusedRequests(t *testing.T) {
 		t.Errorf("%d refused, %d wrong answers", r.Refused(), r.wrongAnswers())
 	}
 	m := together(t, halves(func() *loadresult.Result { return run })...)
-	if m.Refused() != 14 || !strings.Contains(strings.Join(m.Warnings, "\n"), "14 requests were due and not sent: row 3") {
+	if m.Refused() != 14 || !strings.Contains(strings.Join(m.Warnings, "\n"), "14 requests were due but not sent: row 3") {
 		t.Errorf("together: %d refused, %q", m.Refused(), m.Warnings)
 	}
 	run.Failures[2].Kind = loadresult.Refused // a check of that name, whose error has an address

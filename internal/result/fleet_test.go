@@ -30,9 +30,9 @@ func TestTogether(t *testing.T) {
 			"agent b was lost 3.5 s after the window's start: gone", true},
 		"no final": {func(f *Fleet) { f.Agents[1].Final, f.Agents[1].AddsUp = false, nil },
 			"its part is the sum of its 2 reports", true},
-		"reports": {func(f *Fleet) { f.Agents[0].AddsUp = &no }, "agent a's reports are not what", false},
+		"reports": {func(f *Fleet) { f.Agents[0].AddsUp = &no }, "agent a's reports do not add up to what", false},
 		"sums":    {func(f *Fleet) { f.Agents[0].Requests.Sent-- }, "do not add up to the run's", false},
-		"clocks":  {func(f *Fleet) { f.OffsetBound = 7000 }, "known to 7.0 ms only", true},
+		"clocks":  {func(f *Fleet) { f.OffsetBound = 7000 }, "may be up to 7.0 ms off", true},
 	} {
 		r := from(t, openRun())
 		verdict, reasons := r.Generator.Verdict, len(r.Generator.Reasons)

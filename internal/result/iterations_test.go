@@ -129,12 +129,12 @@ func TestIterationsAreNotRequests(t *testing.T) {
 	}{
 		"later steps belong behind the window": {func(r *loadresult.Result) {
 			r.Waiting, r.Scenario.StartedAfter, r.Scenario.CompletedAfter = 0, 0, 0
-		}, "after the window", false},
-		"none is begun behind it": {func(r *loadresult.Result) { r.Waiting = 0 }, "never begun, and 5 begun only",
+		}, "after the window, where", false},
+		"none is begun behind it": {func(r *loadresult.Result) { r.Waiting = 0 }, "never begun, and 5 were begun only",
 			false}, // 5 of 505 are below 1 %
-		"some are never begun": {func(r *loadresult.Result) { r.Outage = 0 }, "6 iterations were due and never begun, and 5 begun " +
+		"some are never begun": {func(r *loadresult.Result) { r.Outage = 0 }, "6 iterations were due but never begun, and 5 were begun " +
 			"only after the window: all 10 users or", true},
-		"no answer was why connections could not be opened": {func(*loadresult.Result) {}, "opened (reset): what", true},
+		"no answer was why connections could not be opened": {func(*loadresult.Result) {}, "the window (reset): requests due", true},
 		"that is a doubt":                      {func(*loadresult.Result) {}, "1.17 % of the iterations due were never begun", true},
 		"users who think need few connections": {closed(1, 3), "connections never", false},
 		"those that were never opened":         {closed(1, 2), "1 of 2 connections could not be opened", true},

@@ -289,7 +289,7 @@ func TestTogetherUntold(t *testing.T) {
 		t.Errorf("%+v %+v %+v", m.Generator, m.Connections, m.Requests)
 	}
 	if m.Iterations.Started != 505 || !slices.ContainsFunc(m.Warnings, func(s string) bool {
-		return strings.HasPrefix(s, "1 of 2 generators did not say")
+		return strings.HasPrefix(s, "1 of 2 generators did not report")
 	}) {
 		t.Errorf("%+v, warnings %q", m.Iterations, m.Warnings)
 	}

@@ -46,7 +46,7 @@ func TestJudgeMachine(t *testing.T) {
 		{"short waits", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 17, 7 }, OK, ""},
 		{"queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 5.6, 21 }, Suspect, "for a CPU 6 % of"},
 		{"long queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 30, 90 }, ClientBound, "for a CPU 30 %"},
-		{"a quota once", quota(21e6, 1, nil), Suspect, "quota of 0.5 CPUs and was stopped, once, for 21 ms in"},
+		{"a quota once", quota(21e6, 1, nil), Suspect, "quota of 0.5 CPUs and was stopped once, for 21 ms in"},
 		{"a short stop of a quota", quota(0.9e6, 1, nil), OK, ""},
 		{"no quota used up", quota(0, 0, func(r *Result) {
 			r.Generator.Unscheduled, r.Generator.CPUWait = 30, 90
@@ -65,11 +65,11 @@ func TestJudgeMachine(t *testing.T) {
 		{"goroutines wait", func(r *Result) { r.Generator.SchedulingP99 = 5000 }, OK, ""},
 		{"goroutines of HTTP/3 wait", func(r *Result) {
 			r.Generator.Ring, r.Generator.SchedulingP99 = loadplan.HTTP3Ring, 1100
-		}, Suspect, "1.1 ms or longer, several"},
+		}, Suspect, "1 % of the times 1.1 ms or longer"},
 		{"and it is little", func(r *Result) {
 			r.Generator.Ring, r.Generator.SchedulingP99, r.Latency.Mean = loadplan.HTTP3Ring, 1100, 12_000
 		}, OK, ""},
-		{"overflow", machine(func(m *probe.HostUse) { m.ListenOverflow = 3 }), Suspect, "full on this machine, 3"},
+		{"overflow", machine(func(m *probe.HostUse) { m.ListenOverflow = 3 }), Suspect, "full 3 times"},
 		{"another's overflow", func(r *Result) { r.Generator.Machine = &probe.HostUse{ListenOverflow: 3} }, OK, ""},
 		{"sent again", machine(func(m *probe.HostUse) { m.Retransmits = 101 }), Suspect, "101 TCP segments"},
 		{"a few", machine(func(m *probe.HostUse) { m.Retransmits = 100 }), OK, ""},

@@ -67,7 +67,7 @@ func TestStandstillOfAPart(t *testing.T) {
 	}
 	m.judgeGenerators(parts)
 	const want = "part 2 of 3: the generator stood still for 1 s, from 3 s of the window on, and for 1.5 s in all: it was " +
-		"stopped, or had no CPU; that delayed up to 100 % of the requests, and counts as their latency; repeat it"
+		"stopped, or had no CPU; the delay is in the latency of up to 100 % of the requests; measure again"
 	if m.Generator.Verdict != ClientBound || m.Generator.Reasons[0] != want {
 		t.Errorf("%s: %q", m.Generator.Verdict, m.Generator.Reasons)
 	}

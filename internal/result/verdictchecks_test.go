@@ -57,15 +57,15 @@ func TestJudge(t *testing.T) {
 		{"sound", func(*Result) {}, OK, ""},
 		{"busy", func(r *Result) { r.Generator.BusyPercent = 80 }, Suspect, "80 %"},
 		{"saturated", func(r *Result) { r.Generator.BusyPercent = 98.4 }, ClientBound,
-			"98 % of the time: this is its limit, not (only) the server's"},
+			"98 % of the time: it was at its limit, and the server may do more"},
 		{"saturated, with a scenario", func(r *Result) {
 			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 98.4, set(49.0)
-		}, ClientBound, "98 % of the time: this is its limit"},
+		}, ClientBound, "98 % of the time: it was at its limit"},
 		{"saturated by the scenario", func(r *Result) {
 			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 98.4, set(71.2)
 			r.Plan.Steps = []string{"a", "b"}
 		}, ClientBound, "a thread was busy 98 % of the time, 71 % with the scenario itself: " +
-			"this is the scenario's limit, not (only) the server's"},
+			"this is the scenario's limit, and the server may do more"},
 		{"busy with the scenario", func(r *Result) {
 			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 80, set(41.0)
 			r.Plan.Steps = []string{"a", "b"}
@@ -74,14 +74,14 @@ func TestJudge(t *testing.T) {
 		{"saturated by holes and checks", func(r *Result) {
 			r.Generator.BusyPercent, r.Generator.ScenarioPercent = 98.4, set(71.2)
 		}, ClientBound, "a thread was busy 98 % of the time, 71 % with filling requests and checking answers: " +
-			"this is the generator's limit, not (only) the server's"},
+			"this is the generator's limit, and the server may do more"},
 		{"not busy with the scenario", func(r *Result) { r.Generator.ScenarioPercent = set(78.0) }, OK, ""},
-		{"events lay unread", unread(2100, 20_000, 900_000), Suspect, "2.1 ms or longer, which counts as gaps (median 20 ms)"},
+		{"events lay unread", unread(2100, 20_000, 900_000), Suspect, "2.1 ms or longer until the generator read them: the wait is in the gaps (median 20 ms)"},
 		{"events hardly lay unread", unread(1900, 20_000, 100), OK, ""},
-		{"single events lay unread", unread(2100, 0, 20_000), Suspect, "2.1 ms or longer, which counts as first events (median 20 ms)"},
+		{"single events lay unread", unread(2100, 0, 20_000), Suspect, "2.1 ms or longer until the generator read them: the wait is in the times to the first event (median 20 ms)"},
 		{"single events hardly lay unread", unread(1900, 0, 20_000), OK, ""},
 		{"lag of timers", lag(999, 10), OK, ""},
-		{"lag", lag(1100, 1000), Suspect, "1.1 ms late, which counts as latency (mean 1 ms)"},
+		{"lag", lag(1100, 1000), Suspect, "1.1 ms late: the delay is in the latency (mean 1 ms)"},
 		{"lag small in latency", lag(1100, 20_000), OK, ""},
 		{"lag not small in latency", lag(2100, 20_000), Suspect, "2.1 ms"},
 		{"great lag", lag(11_000, 1000), ClientBound, "11 ms"},
@@ -128,13 +128,13 @@ func TestJudge(t *testing.T) {
 		}, OK, ""},
 		{"Little, unanswered", func(r *Result) {
 			r.Generator.Little, r.Requests.Unfinished = set(0.8), 1
-		}, Suspect, "80 % of the time, by rate × mean latency: the rest went to requests that were never answered, to"},
+		}, Suspect, "80 % of the time: in the rest they waited for answers that never came, were"},
 		{"Little, one unanswered explains a tenth", func(r *Result) {
 			r.Generator.Little, r.Requests.Unfinished = set(0.5), 1
-		}, ClientBound, "50 % of the time, by rate × mean latency: the rest went to requests that were never answered, to"},
-		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections had no answer at the end of the run, from 5.69 s of the window on"},
+		}, ClientBound, "50 % of the time: in the rest they waited for answers that never came, were"},
+		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections waited for an answer at the end of the run, from 5.69 s of the window on"},
 		{"silent for some", silentFor(1.72, func(r *Result) { r.Requests.Unfinished, r.Window.UnavailableFromS = 4, set(5.69) }), Suspect,
-			"4 of 10 connections had no answer at the end of the run, from 5.69 s of the window on"},
+			"4 of 10 connections waited for an answer at the end of the run, from 5.69 s of the window on"},
 		{"held", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS, r.Requests.Held = 3, set(0.0), 3
 			r.Errors = []Error{{Phase: "read", Kind: "reset", Detail: "connection reset by peer", Count: 1}}
@@ -142,40 +142,40 @@ func TestJudge(t *testing.T) {
 		{"silent, and the generator was idle", silentFor(4.3, func(r *Result) { r.Window.UnavailableS = 0.09 }),
 			Suspect, "connections had a request in flight only 58 % of the time"},
 		{"silent, with wrong answers", silentFor(4.3, func(r *Result) { wrong(r, 100, "503") }), Suspect,
-			"all 10 connections had no answer at the end"},
+			"all 10 connections waited for an answer at the end"},
 		{"silent, and one was lost", silentFor(4.3, func(r *Result) {
 			r.Errors = []Error{{Phase: "read", Kind: "reset", Detail: "connection reset by peer", Count: 1}}
-		}), Suspect, "all 10 connections had no answer at the end"},
+		}), Suspect, "all 10 connections waited for an answer at the end"},
 		{"silent, and all timed out", silentFor(4.3, func(r *Result) {
 			r.Errors = []Error{{Phase: "timeout", Kind: "timeout", Detail: "no answer in time", Count: 10}}
-		}), Suspect, "on average 4.3 of 10 connections had no server, from 5.69 s of the window on: no answer in time"},
+		}), Suspect, "on average 4.3 of 10 connections had no server (no answer in time), from 5.69 s of the window on"},
 		{"GC", func(r *Result) { r.Generator.GCPauseMax = 1234.5 }, Suspect, "1.23 ms"},
 		{"GC small in latency", func(r *Result) {
 			r.Generator.GCPauseMax, r.Latency.P99 = 1234, 20_000
 		}, OK, ""},
 		{"outage", func(r *Result) { r.Model, r.Window.OutageS = OpenLoop, 1.95 }, Suspect,
-			"for 1.95 s of the window no connection could be opened: what was due then waited for one"},
+			"no connection could be opened for 1.95 s of the window: requests due then waited"},
 		{"no server", func(r *Result) {
 			r.Window.OutageS, r.Window.UnavailableS, r.Window.UnavailableFromS = 3.5, 3.52, set(4.01)
 			r.Errors = []Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 9}}
-		}, Suspect, "for 3.5 s of 10 s no connection could be opened, the longest time from 4.01 s of the window on: connection refused"},
+		}, Suspect, "no connection could be opened for 3.5 s of 10 s (connection refused), longest from 4.01 s of the window on"},
 		{"no server for some", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.11, set(0.0)
-		}, Suspect, "on average 0.11 of 10 connections had no server, the longest time from the start on"},
+		}, Suspect, "on average 0.11 of 10 connections had no server, longest from the start on"},
 		{"no server for a moment", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.1, set(1.0)
 		}, OK, ""},
 		{"never sent", func(r *Result) { n := int64(500); r.Requests.Waiting = &n }, Suspect, "never sent"},
 		{"a few never sent", func(r *Result) { n := int64(50); r.Requests.Waiting = &n }, OK, ""},
 		{"few", func(r *Result) { r.Requests = Requests{Sent: 99, Completed: 99} }, Suspect,
-			"only 99 answers in 10 s: too few for percentiles, and it takes at least 100"},
+			"only 99 answers in 10 s: too few for percentiles, which take at least 100"},
 		{"few, and most latencies of them late", func(r *Result) {
 			r.Requests = Requests{Sent: 99, Completed: 99}
 			r.Model, r.Generator.SendLagP99, r.Generator.GCPauseMax = OpenLoop, set(1e6), 5000
 		}, Suspect, "only 99 answers in 10 s"},
 		{"few and short", func(r *Result) {
 			r.Requests, r.Window.MeasuredS = Requests{Sent: 99, Completed: 99}, 0.0501
-		}, OK, "too short to judge: 99 answers in 50.1 ms; it takes at least 100 answers and a window of at " +
+		}, OK, "too short to judge: 99 answers in 50.1 ms; a verdict takes at least 100 answers and a window of at " +
 			"least 1 s"},
 		{"few, and not all", func(r *Result) { r.Requests = Requests{Sent: 100, Completed: 98, Errors: 1, Unfinished: 1} },
 			Suspect, "98 answers and 2 failures in 10 s"},
@@ -262,7 +262,7 @@ func TestWarnings(t *testing.T) {
 		{"waiting", func(r *Result) { r.Requests.Waiting = set(int64(5)) }, "5 requests were due"},
 		{"the server was gone", func(r *Result) {
 			r.Model, r.Window.OutageS, r.Requests.Waiting = OpenLoop, 5, set(r.Requests.Sent)
-		}, "100,000 requests were due and never sent: for 5 s no connection could be opened, so the offered " +
+		}, "100,000 requests were due but never sent: for 5 s no connection could be opened, so the offered " +
 			"rate was not reached"},
 		{"the server was gone for a moment", func(r *Result) {
 			r.Model, r.Window.OutageS, r.Requests.Waiting = OpenLoop, 0.1, set(r.Requests.Sent)
@@ -274,7 +274,7 @@ func TestWarnings(t *testing.T) {
 		{"the server of a scenario was gone", func(r *Result) {
 			r.Model, r.Window.OutageS, r.Plan.Steps, r.Plan.Users = OpenLoop, 5, []string{"a", "b"}, 3
 			r.Iterations = &Iterations{Users: 3, Started: 100, Waiting: set(int64(100))}
-		}, "100 iterations were due and never begun: for 5 s no connection could be opened, so the offered " +
+		}, "100 iterations were due but never begun: for 5 s no connection could be opened, so the offered " +
 			"rate was not reached"},
 		{"users were busy", func(r *Result) {
 			r.Model, r.Plan.Steps, r.Plan.Users = OpenLoop, []string{"a", "b"}, 3

@@ -63,7 +63,7 @@ func besides(args fact.Args) string {
 	case fact.NoFile:
 		return "raise the limit (ulimit -n)"
 	case fact.Dropped:
-		return "raise its backlog and net.core.somaxconn"
+		return "raise the server's backlog and net.core.somaxconn"
 	case fact.RedirectsOnly:
 		return "load the URL they lead to"
 	case fact.Unserved:

@@ -3,6 +3,7 @@ package say
 import (
 	"fmt"
 
+	"dyno/internal/digits"
 	"dyno/internal/fact"
 )
 
@@ -14,27 +15,36 @@ func comparisonSentence(f fact.Fact) string {
 			"machine meanwhile looks like a difference; run them in turns (dyno lab run does)", a.First,
 			a.Then)
 	case fact.PairsIgnored:
-		return fmt.Sprintf("%s and %s are of one experiment, whose rounds are pairs; beside runs of "+
-			"others they are compared as if they had been measured apart: compare them alone", a.First,
+		return fmt.Sprintf("%s and %s are of one experiment, which measured them in pairs; beside "+
+			"other runs the pairs are not used: compare %s and %s alone", a.First, a.Other, a.First,
 			a.Other)
 	case fact.TooFewRuns:
-		return fmt.Sprintf("too few runs: after Holm's correction for all that is compared, %d in "+
-			"number, p is at least %.3f, so that nothing can be significant; for a verdict it takes %d "+
-			"runs of each", a.Compared, a.LeastP, a.Needs)
+		return fmt.Sprintf("there are too few runs for a verdict: p is at least %.3f after Holm's "+
+			"correction for %s; it takes %d runs of each", a.LeastP,
+			digits.Plural(int64(a.Compared), "comparison"), a.Needs)
 	case fact.GeneratorDoubted:
-		return fmt.Sprintf("%d of %d runs of %s are %s, the first because: %s", a.Runs, a.Of,
+		return fmt.Sprintf("%d of %d runs of %s are %s; the reason of the first: %s", a.Runs, a.Of,
 			f.Scope.Group, a.Verdict, a.Why)
 	case fact.GroupIncomplete:
 		return fmt.Sprintf("the experiment %s is not complete", f.Scope.Group)
 	case fact.GroupQuick:
-		return f.Scope.Group + " was a quick run: it shows that the experiment works, not what it says"
+		return f.Scope.Group + " was a quick run: it tests the experiment, and its numbers prove nothing"
 	case fact.NotInGroup:
 		return fmt.Sprintf("%s is not in %s", place(f.Scope), a.Group)
 	case fact.MetricLacking:
-		return fmt.Sprintf("%s of %s cannot be compared: %d runs have it, and %d of %s", a.Metric,
-			place(f.Scope), a.Runs, a.AgainstRuns, place(a.Against))
+		of, against := place(f.Scope), place(a.Against)
+		return fmt.Sprintf("%s of %s cannot be compared: %s of %s %s it, and %d of %s", a.Metric, of,
+			digits.Plural(int64(a.Runs), "run"), of, have(a.Runs), a.AgainstRuns, against)
 	}
 	return ""
+}
+
+// have is the verb of n things.
+func have(n int) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
 }
 
 // place is where a sample of a comparison is: "B", "B fast at c16".

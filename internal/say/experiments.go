@@ -19,32 +19,34 @@ func experimentSentence(f fact.Fact) string {
 	case fact.SelfDiffers:
 		return selfDiffers(at, a)
 	case fact.FewRounds:
-		return fmt.Sprintf("with %d rounds the least p is %s %%, which is above 5 %%: whatever differs, "+
-			"no verdict can say so; it takes %d rounds", a.Rounds, digits.Significant(a.Least, 3), a.Needs)
+		return fmt.Sprintf("%s cannot show a difference: the least p they can have is %s %%, and it "+
+			"must be below 5 %%; it takes %d rounds", digits.Plural(int64(a.Rounds), "round"),
+			digits.Significant(a.Least, 3), a.Needs)
 	case fact.RoundsAdded:
 		return roundsAdded(a)
 	case fact.CheaperByQueue:
 		return fmt.Sprintf("%s is cheaper because it queues: at %s it needs %.0f %% less CPU per "+
-			"request than %s, and has %s times as many requests in flight [%s, %s], each of which waits "+
-			"longer by that factor", at.Variant, at.Level, a.Less, a.Than, digits.Two(a.InFlight),
+			"request than %s, but has %s times as many requests in flight [%s, %s], and each of them "+
+			"waits so much longer", at.Variant, at.Level, a.Less, a.Than, digits.Two(a.InFlight),
 			digits.Two(a.Low), digits.Two(a.High))
 	case fact.GeneratorChoice:
 		return generatorChoice(at, a)
 	case fact.TrialsLost:
-		return fmt.Sprintf("%d trials that were planned are not stored: %s; what is compared rests on "+
-			"the other rounds", a.Trials, Cells(a.Cells))
+		return fmt.Sprintf("%s %s not stored (%s): the comparisons use the other rounds",
+			digits.Plural(int64(a.Trials), "planned trial"), digits.Were(int64(a.Trials)),
+			Cells(a.Cells))
 	case fact.ProfilesShared:
 		return profilesShared(a)
 	case fact.Unsteady:
-		return "no steady state, or a slowdown, in trials of " + strings.Join(a.Variants, ", ")
+		return "trials had no steady state, or slowed down: those of " + strings.Join(a.Variants, ", ")
 	case fact.NoiseUnusual:
 		word := "higher"
 		if a.Now < a.Usual {
 			word = "lower"
 		}
 		return fmt.Sprintf("the noise of %s at %s is much %s than usual: a pair of the baseline and "+
-			"itself varies by %.1f %%, and by %.1f %% in the median of %d earlier runs of this experiment "+
-			"on this machine", a.Metric, at.Level, word, a.Now, a.Usual, a.Others)
+			"itself varies by %.1f %% here, and by %.1f %% in the median of %d earlier runs of this "+
+			"experiment on this machine", a.Metric, at.Level, word, a.Now, a.Usual, a.Others)
 	case fact.WeakDesign:
 		return weakDesign(a)
 	case fact.Told:
@@ -62,24 +64,25 @@ func conditionSentence(f fact.Fact) string {
 		return "the trials ran one cell after the other: whatever changed meanwhile looks like a " +
 			"difference"
 	case fact.ServersKept:
-		return "servers stayed up over all rounds: what differs from one start to the next was drawn once"
+		return "each server was started once for all rounds: how much one start differs from the next " +
+			"is not known"
 	case fact.GradeF:
 		return gradeF(f.Scope, a)
 	case fact.Miscounted:
-		return fmt.Sprintf("%s: in %d of %d trials the server counted %s requests, and the clients sent "+
+		return fmt.Sprintf("%s: in %d of %d trials the server counted %s requests, but the clients sent "+
 			"%s together", f.Scope.Variant, a.Trials, a.Of, count(a.Server), count(a.Clients))
 	case fact.MachineBusy:
 		return fmt.Sprintf("the machine was busy in %d of %d trials, too many to repeat them: run the "+
 			"experiment again when nothing else is at work", a.Trials, a.Of)
 	case fact.FairnessOff:
-		return "fairness: off: whether the servers answer alike was not looked at"
+		return "nothing checked whether the servers answer alike (fairness: off)"
 	case fact.ServersUnlike:
 		return "the servers do not answer alike, and were compared all the same (fairness: warn)"
 	case fact.ProgramChanged:
 		return fmt.Sprintf("%s of %s is not the same file in all trials", a.Program, f.Scope.Variant)
 	case fact.FrequencyUneven:
 		return fmt.Sprintf("the CPUs' frequency was %.0f MHz in one trial and %.0f MHz in another: CPU "+
-			"time grows as it falls", a.LowMHz, a.HighMHz)
+			"time grows as the frequency falls", a.LowMHz, a.HighMHz)
 	}
 	return ""
 }
@@ -95,7 +98,8 @@ func notCompared(a fact.NotCompared) string {
 	for _, v := range a.NotTested {
 		switch {
 		case len(v.Missing) > 0:
-			why = append(why, v.Variant+" is not available here: "+strings.Join(v.Missing, "; "))
+			why = append(why, fmt.Sprintf("%s is not available here (%s)", v.Variant,
+				strings.Join(v.Missing, ", ")))
 		case v.Remedy != "":
 			why = append(why, fmt.Sprintf("%s is not tested: %s (%s)", v.Variant, v.Why, v.Remedy))
 		default:
@@ -126,11 +130,11 @@ func selfDiffers(of fact.Scope, a fact.SelfDiffers) string {
 	known := digits.Bound(a.Bound)
 	by := known.Text(digits.Ratio(a.Ratio, a.Low, a.High)) + " " + known.RatioInterval(a.Low, a.High)
 	if a.Before {
-		return fmt.Sprintf("%s of %s differs from itself, by a factor of %s: its machine did not "+
-			"support comparisons that fine", a.Metric, place(of), by)
+		return fmt.Sprintf("%s of %s differs from itself, by a factor of %s: its machine could not "+
+			"show smaller differences", a.Metric, place(of), by)
 	}
-	return fmt.Sprintf("%s differs from itself in %s at %s by a factor of %s: this machine does not "+
-		"support comparisons that fine now", of.Variant, a.Metric, of.Level, by)
+	return fmt.Sprintf("%s differs from itself in %s at %s by a factor of %s: this machine cannot "+
+		"show smaller differences now", of.Variant, a.Metric, of.Level, by)
 }
 
 // roundsAdded says when rounds were added, and what was done about it.
@@ -149,17 +153,17 @@ func generatorChoice(at fact.Scope, a fact.GeneratorChoice) string {
 	two := func(x float64) string { return digits.Significant(x, 2) }
 	switch {
 	case a.Open == fact.TooFewRounds:
-		return fmt.Sprintf("whether the choice of generator moves %s is open: %d rounds are too few",
-			cell, a.Rounds)
+		return fmt.Sprintf("other settings of the generator may move %s: %s are too few to tell", cell,
+			digits.Plural(int64(a.Rounds), "round"))
 	case a.Open == fact.RoundsDiffer:
-		return fmt.Sprintf("whether the choice of generator moves %s is open: the rounds differ too much",
-			cell)
+		return fmt.Sprintf("other settings of the generator may move %s: the rounds differ too much to "+
+			"tell", cell)
 	case a.Setting == "":
-		return fmt.Sprintf("the choice of generator is not shown to move %s; it may move it by up to "+
-			"%.0f %%", cell, math.Ceil(a.High))
+		return fmt.Sprintf("other settings of the generator move %s by %.0f %% at most", cell,
+			math.Ceil(a.High))
 	}
-	return fmt.Sprintf("the choice of generator moves %s by %s %% [%s, %s] (%s)", cell, two(a.Percent),
-		two(a.Low), two(a.High), a.Setting)
+	return fmt.Sprintf("another setting of the generator (%s) moves %s by %s %% [%s, %s]", a.Setting,
+		cell, two(a.Percent), two(a.Low), two(a.High))
 }
 
 // gradeF says how many trials, or runs of a group, are of grade F.
@@ -167,8 +171,8 @@ func gradeF(of fact.Scope, a fact.GradeF) string {
 	if of.Group == "" {
 		return fmt.Sprintf("%d of %d trials are of grade F: see their reasons", a.Trials, a.Of)
 	}
-	return fmt.Sprintf("%d of %d runs of %s are of grade F, the first because: %s", a.Trials, a.Of,
-		of.Group, a.Why)
+	return fmt.Sprintf("%d of %d runs of %s are of grade F; the reason of the first: %s", a.Trials,
+		a.Of, of.Group, a.Why)
 }
 
 // Cells lists cells with the number of their trials.
@@ -186,7 +190,7 @@ func profilesShared(a fact.ProfilesShared) string {
 	for i, c := range a.Cells {
 		all[i] = c.Variant + " at " + c.Level
 	}
-	return fmt.Sprintf("the profiles of %s share one file, in which only the last was kept",
+	return fmt.Sprintf("the profiles of %s share one file, which has only the last of them",
 		strings.Join(all, " and of "))
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/fact"
 )
 
@@ -14,21 +15,21 @@ func fleetSentence(f fact.Fact) string {
 	case fact.AgentLost:
 		return agent + lostText(a)
 	case fact.AgentPartial:
-		return fmt.Sprintf("%s never said what it measured in all: its part is the sum of its %d "+
-			"reports", agent, a.Reports)
+		return fmt.Sprintf("%s sent no final: its part is the sum of its %s", agent,
+			digits.Plural(int64(a.Reports), "report"))
 	case fact.AgentDiffers:
-		return agent + "'s reports are not what it measured in all"
+		return agent + "'s reports do not add up to what it measured in all"
 	case fact.AgentClockOff:
 		return fmt.Sprintf("%s's wall clock is %.0f s off; no number here depends on it", agent, a.OffS)
 	case fact.AgentDrift:
-		return fmt.Sprintf("%s's clock drifted by %.0f ms in the run: so much earlier or later were "+
-			"its last seconds than the others'", agent, a.DriftUS/1000)
+		return fmt.Sprintf("%s's clock drifted by %.0f ms in the run: its last seconds began so much "+
+			"earlier or later than the others'", agent, a.DriftUS/1000)
 	case fact.Rebalanced:
-		return fmt.Sprintf("%s share all of the load since %.1f s; from a loss until then it was less "+
-			"than asked for", strings.Join(a.Agents, ", "), a.AfterS)
+		return fmt.Sprintf("after the loss of an agent the load was too low until %.1f s; since then %s "+
+			"make all of it", a.AfterS, strings.Join(a.Agents, ", "))
 	case fact.ClocksLoose:
-		return fmt.Sprintf("the agents' clocks are known to %.1f ms only: their seconds are not the "+
-			"same", a.BoundUS/1000)
+		return fmt.Sprintf("the agents' clocks may be up to %.1f ms off: one agent's second begins so "+
+			"much earlier or later than another's", a.BoundUS/1000)
 	case fact.FleetDiffers:
 		return "the agents' numbers do not add up to the run's: a fault of dyno"
 	}

@@ -12,41 +12,41 @@ func generatorPhrase(f fact.Fact) phrase {
 	isLimit := f.Severity == fact.Error
 	switch a := f.Args.(type) {
 	case fact.Steal:
-		return phrased("the hypervisor gave %v of the CPUs' time to others: repeat it, or use a "+
-			"machine of its own", percent(a.Percent, 1))
+		return phrased("the hypervisor gave %v of the CPUs' time to other machines: measure again, or "+
+			"on a machine that shares no CPU", percent(a.Percent, 1))
 	case fact.StoodStill:
 		return standstillPhrase(a)
 	case fact.CPUQuota:
 		return quotaPhrase(a)
 	case fact.Busy:
 		if isLimit {
-			return phrased("the generator was busy %v of the time: this is its limit, not (only) the "+
-				"server's", percent(a.Percent, 0))
+			return phrased("the generator was busy %v of the time: it was at its limit, and the server "+
+				"may do more", percent(a.Percent, 0))
 		}
-		return phrased("the generator was busy %v of the time, which is near its limit: some of the "+
-			"latency is its own", percent(a.Percent, 0))
+		return phrased("the generator was busy %v of the time, near its limit: some of the latency is "+
+			"the generator's", percent(a.Percent, 0))
 	case fact.ScenarioBusy:
 		return scenarioPhrase(a, isLimit)
 	case fact.SendLag:
-		return phrased("the generator sent 1 % of the requests more than %v late, which counts as "+
+		return phrased("the generator sent 1 % of the requests more than %v late: the delay is in the "+
 			"latency (mean %v)", micros(a.P99US), micros(a.MeanUS))
 	case fact.ProbeLag:
-		return phrased("the generator sent 1 % of the probe's requests more than %v late, which "+
-			"counts as their latency (mean %v)", micros(a.P99US), micros(a.MeanUS))
+		return phrased("the generator sent 1 % of the probe's requests more than %v late: the "+
+			"delay is in their latency (mean %v)", micros(a.P99US), micros(a.MeanUS))
 	case fact.ReadLag:
 		of, median := "gaps", a.GapUS
 		if a.FirstUS > 0 {
-			of, median = "first events", a.FirstUS
+			of, median = "times to the first event", a.FirstUS
 		}
-		return phrased("1 % of the events may have lain unread in the generator for %v or longer, "+
-			"which counts as %v (median %v)", micros(a.P99US), of, micros(median))
+		return phrased("1 % of the events may have waited %v or longer until the generator read them: "+
+			"the wait is in the %v (median %v)", micros(a.P99US), of, micros(median))
 	case fact.Unscheduled:
 		return phrased("a thread of the generator waited for a CPU %v of the time, while other "+
 			"programs ran there", percent(a.Percent, 0))
 	case fact.Scheduling:
-		return phrased("goroutines that could run waited for a CPU, 1 % of them %v or longer, several "+
-			"times in each request, which counts as latency (mean %v): give CPUs of its own, or another "+
-			"machine", micros(a.P99US), micros(a.MeanUS))
+		return phrased("the generator's goroutines wait for a CPU several times in each request, 1 % of "+
+			"the times %v or longer: the wait is in the latency (mean %v); give the generator CPUs of its "+
+			"own, or another machine", micros(a.P99US), micros(a.MeanUS))
 	case fact.GCPause:
 		return phrased("garbage collection stopped the generator for up to %v: the highest latencies "+
 			"may be its own", micros(a.LongestUS))
@@ -66,11 +66,11 @@ func loadPhrase(f fact.Fact) phrase {
 	case fact.Ended:
 		return endedPhrase(a)
 	case fact.Outage:
-		says := "rate and percentiles say nothing of that time"
+		says := "rate and percentiles do not describe that time"
 		if a.Open {
-			says = "what was due then waited for one, which is in its latency, or was never sent"
+			says = "requests due then waited, and their latency has the wait, or were never sent"
 		}
-		return phrased("for %v of the window no connection could be opened%v: %v", micros(a.OutageUS),
+		return phrased("no connection could be opened for %v of the window%v: %v", micros(a.OutageUS),
 			inBrackets(a.Why), says)
 	case fact.NeverSent:
 		what, done := "requests", "sent"
@@ -80,12 +80,12 @@ func loadPhrase(f fact.Fact) phrase {
 		return phrased("%v of the %v due were never %v: the latencies are those of a lower rate",
 			significant(a.Percent, 3), what, done)
 	case fact.Unserved:
-		return phrased("%v of %v connections %v: the load was that of the others", counts(a.Missing),
+		return phrased("%v of %v connections %v: the others alone made the load", counts(a.Missing),
 			counts(a.Of), unserved(a.Unopened))
 	case fact.Arrivals:
 		if a.A2 > 0 {
-			return phrased("arrivals were not poisson: Anderson and Darling's A² is %v for %v spans, "+
-				"and chance exceeds 6.0 once in a thousand", number(a.A2, fmt.Sprintf("%.1f", a.A2)),
+			return phrased("arrivals were not Poisson: Anderson and Darling's A² is %v for %v spans, "+
+				"and chance exceeds 6.0 once in a thousand times", number(a.A2, fmt.Sprintf("%.1f", a.A2)),
 				counts(a.Spans))
 		}
 		return phrased("arrivals were not evenly spaced: 1 span in 20 was off by %v or more",
@@ -100,12 +100,12 @@ func loadPhrase(f fact.Fact) phrase {
 			"none; widen net.ipv4.ip_local_port_range, or keep connections alive", counts(a.Sockets),
 			counts(a.Ports))
 	case fact.Dropped:
-		return phrased("a server's queue of connections was full on this machine, %v, and so some "+
-			"waited for 200 ms or more", plural(a.Times, "time"))
+		return phrased("a listen queue on this machine was full %v: some connections waited for 200 ms "+
+			"or more", plural(a.Times, "time"))
 	case fact.Resent:
-		return phrased("%v TCP segments were lost and sent again by this machine, while %v completed: "+
-			"the network, or a queue that is full, is in the highest latencies", counts(a.Segments),
-			plural(a.Answers, "request"))
+		return phrased("this machine lost %v TCP segments and sent them again, while %v completed: the "+
+			"highest latencies have that wait, and the cause is the network or a full queue",
+			counts(a.Segments), plural(a.Answers, "request"))
 	case fact.Little:
 		return littlePhrase(a)
 	}
@@ -133,7 +133,7 @@ func endedPhrase(a fact.Ended) phrase {
 		return phrased("the load ended after %v because "+Peer(a.Peer)+" ended each connection "+
 			"without an answer, again and again (%v)", after, a.Why)
 	case "interrupted":
-		return phrased("interrupted after %v: this is a part of the run that was planned", after)
+		return phrased("interrupted after %v: this is a part of the planned run", after)
 	case "faulted":
 		return phrased("the script ended the load after %v: %v", after, a.Why)
 	}
@@ -148,7 +148,7 @@ func scenarioPhrase(a fact.ScenarioBusy, isLimit bool) phrase {
 	}
 	says := "some of the latency is " + whose
 	if isLimit {
-		says = "this is " + whose + " limit, not (only) the server's"
+		says = "this is " + whose + " limit, and the server may do more"
 	}
 	return phrased("a thread was busy %v of the time, %v with %v: %v", percent(a.Percent, 0),
 		percent(a.Scenario, 0), with, says)
@@ -157,17 +157,17 @@ func scenarioPhrase(a fact.ScenarioBusy, isLimit bool) phrase {
 // littlePhrase says how Little's law is broken.
 func littlePhrase(a fact.Little) phrase {
 	if a.Ratio > 1 {
-		return phrased("rate × mean latency is %v of what %v connections can have in flight: one of "+
-			"them is measured wrong; report it as a fault of dyno",
+		return phrased("rate × mean latency is %v times what %v connections can have in flight: the "+
+			"rate or the latency is wrong; report this as a fault of dyno",
 			number(a.Ratio, fmt.Sprintf("%.2f", a.Ratio)), counts(a.Connections))
 	}
 	silent := ""
 	if a.Unanswered {
-		silent = "requests that were never answered, to "
+		silent = "waited for answers that never came, "
 	}
-	return phrased("connections had a request in flight only %v of the time, by rate × mean latency: "+
-		"the rest went to %vconnecting, to threads that had done their part of the requests early, or "+
-		"to the generator itself", percent(100*a.Ratio, 0), silent)
+	return phrased("by rate × mean latency, connections had a request in flight only %v of the time: "+
+		"in the rest they %vwere connecting, had no requests left, or waited for the generator",
+		percent(100*a.Ratio, 0), silent)
 }
 
 // shortPhrase says how little was measured, and how much it takes.
@@ -178,11 +178,10 @@ func shortPhrase(a fact.TooShort) phrase {
 	}
 	got = phrased("%v in %v", got, micros(a.WindowUS))
 	if a.WindowUS >= a.LeastWindowUS {
-		return phrased("only %v: too few for percentiles, and it takes at least %v", got,
-			a.LeastAnswers)
+		return phrased("only %v: too few for percentiles, which take at least %v", got, a.LeastAnswers)
 	}
-	return phrased("too short to judge: %v; it takes at least %v answers and a window of at least %v",
-		got, a.LeastAnswers, digits.Micros(a.LeastWindowUS))
+	return phrased("too short to judge: %v; a verdict takes at least %v answers and a window of at "+
+		"least %v", got, a.LeastAnswers, digits.Micros(a.LeastWindowUS))
 }
 
 // standstillPhrase says for how long the generator stood still, since when, and how many requests
@@ -195,22 +194,22 @@ func standstillPhrase(a fact.StoodStill) phrase {
 	}
 	p.add(": it was stopped, or had no CPU")
 	if a.Delayed > 0 {
-		p = phrased("%v; that delayed up to %v of the requests, and counts as their latency", p,
+		p = phrased("%v; the delay is in the latency of up to %v of the requests", p,
 			significant(a.Delayed, 2))
 	}
-	p.add("; repeat it")
+	p.add("; measure again")
 	return p
 }
 
 // quotaPhrase says how often a CPU quota stopped the generator, and for how long.
 func quotaPhrase(a fact.CPUQuota) phrase {
-	of, times := "", phrased("once")
+	of, times := "", phrased("once,")
 	if a.CPUs > 0 {
 		of = " of " + digits.Significant(a.CPUs, 3) + " CPUs"
 	}
 	if a.Periods > 1 {
-		times = phrased("in %v periods", counts(a.Periods))
+		times = phrased("in %v periods,", counts(a.Periods))
 	}
-	return phrased("the generator's cgroup used up its CPU quota%v and was stopped, %v, for %v in "+
-		"all, which counts as latency: raise the quota, or lower the load", of, times, micros(a.TotalUS))
+	return phrased("the generator's cgroup used up its CPU quota%v and was stopped %v for %v in all: "+
+		"the stops are in the latency; raise the quota, or lower the load", of, times, micros(a.TotalUS))
 }

@@ -14,42 +14,43 @@ import (
 func noticeSentence(args fact.Args) string {
 	switch a := args.(type) {
 	case fact.FewerThreads:
-		return fmt.Sprintf("%s, not %d: a connection is served by one thread",
+		return fmt.Sprintf("dyno uses %s, not %d: one thread serves a connection",
 			digits.Plural(int64(a.Threads), "thread"), a.Asked)
 	case fact.FewerStreams:
-		return fmt.Sprintf("the server allows %s at once on a connection, and not %d",
+		return fmt.Sprintf("the server allows %s at once on a connection, not %d",
 			digits.Plural(int64(a.Streams), "stream"), a.Asked)
 	case fact.SlowerRing:
-		return fmt.Sprintf("the load is on %s, which is slower: %s", a.Ring, a.Why)
+		return fmt.Sprintf("the load is on %s, which is slower, because %s", a.Ring, a.Why)
 	case fact.PortableRing:
-		return fmt.Sprintf("the load is on the portable ring, which is slower: GOMAXPROCS is %d, "+
-			"and %s would leave no processor to the program", a.Procs,
+		return fmt.Sprintf("the load is on the portable ring, which is slower, because GOMAXPROCS "+
+			"is %d and %s would leave no processor to the program", a.Procs,
 			digits.Plural(int64(a.Threads), "thread"))
 	case fact.FilesRaised:
 		return fmt.Sprintf("the limit of open files was raised from %d to %d", a.From, a.To)
 	case fact.SourcesSpread:
-		return fmt.Sprintf("connects from %s to %s: one address has too few ports for %d connections, "+
-			"or for connecting quickly", a.From, a.To, a.Connections)
+		return fmt.Sprintf("dyno connects from the addresses %s to %s, because one has too few ports "+
+			"for %d connections, or for connecting quickly", a.From, a.To, a.Connections)
 	case fact.HTTP1Offered:
-		return "HTTP/1.1 and not HTTP/2, " + noHTTP2(a)
+		return "dyno offers HTTP/1.1 and not HTTP/2, because " + noHTTP2(a)
 	case fact.HTTP3Costs:
-		return "HTTP/3 is spoken by quic-go, on goroutines of its own: a request takes about five " +
-			"times the CPU time of HTTP/2, and what goroutines wait for a CPU is in the latency"
+		return "dyno speaks HTTP/3 with quic-go, which has goroutines of its own: a request takes " +
+			"about five times the CPU time of HTTP/2, and the latency has the goroutines' wait for a CPU"
 	case fact.HTTP3Unanswered:
-		return "HTTP/3 is over UDP, and nobody answered there: the server may not speak it, or a " +
-			"firewall drops it"
+		return "nothing answered over UDP, which HTTP/3 uses: the server may not speak HTTP/3, or a " +
+			"firewall drops UDP"
 	case fact.SecretsWritten:
 		return fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+
 			"whoever has them can read the traffic", a.File)
 	case fact.OwnerAllows:
-		return "some of what was late or to be sent again waited, for the machine's owner allows " +
-			digits.Thousands(strconv.FormatFloat(a.Rate, 'f', -1, 64)) + " requests a second"
+		return "the machine's owner allows " +
+			digits.Thousands(strconv.FormatFloat(a.Rate, 'f', -1, 64)) + " requests a second: some " +
+			"requests that were late, or sent again, waited for that limit"
 	case fact.ShareLate:
-		return "a thread took over another share of the rate only after it was due: some requests " +
-			"may have been sent twice"
+		return "a thread took over its new share of the rate too late: some requests may have been " +
+			"sent twice"
 	case fact.ThreadsLost:
 		return fmt.Sprintf("%d of %d threads lost all their connections and had no answer on new "+
-			"ones: from then on the load was that of the others", a.Threads, a.Of)
+			"ones: from then on the other threads made the load", a.Threads, a.Of)
 	case fact.ConnectionsEnded:
 		return fmt.Sprintf("%s %s %s", digits.Plural(a.Count, "connection"), digits.Were(a.Count),
 			a.Why)
@@ -62,8 +63,8 @@ func noticeSentence(args fact.Args) string {
 func besideSentence(args fact.Args) string {
 	switch a := args.(type) {
 	case fact.NearCeiling:
-		return fmt.Sprintf("this is %.0f %% of the %s requests/s that dyno itself reaches on this "+
-			"machine with %s and %s (dyno calibrate, %s): the limit may be the generator's", a.Percent,
+		return fmt.Sprintf("the rate is %.0f %% of the %s requests/s that dyno itself reaches on this "+
+			"machine with %s and %s (dyno calibrate, %s): the generator may be the limit", a.Percent,
 			count(int64(math.Round(a.Ceiling))), digits.Plural(int64(a.Connections), "connection"),
 			digits.Plural(int64(a.Threads), "thread"), a.Calibrated)
 	case fact.CalibrationUnread:
@@ -74,18 +75,18 @@ func besideSentence(args fact.Args) string {
 		}
 		return "no profile of the server: " + a.Why
 	case fact.ProfileInStep:
-		return "evenly spaced requests can keep step with the profiler, and the profile's shares are " +
-			"then those of one moment of a request"
+		return "evenly spaced requests can keep step with the profiler: its samples are then all of " +
+			"the same moment of a request"
 	case fact.NotWatched:
 		return "the server was not watched: " + a.Why
 	case fact.NotStored:
 		return a.Why
 	case fact.PartsApart:
-		return fmt.Sprintf("the generators began %s apart: for so long at both ends of the window not "+
-			"all of them loaded", digits.Micros(a.ApartUS))
+		return fmt.Sprintf("the generators began %s apart: for that long, at both ends of the window, "+
+			"only some of them made load", digits.Micros(a.ApartUS))
 	case fact.IterationsUnknown:
-		return fmt.Sprintf("%d of %d generators did not say what became of their iterations and checks: "+
-			"both are those of the others", a.Parts, a.Of)
+		return fmt.Sprintf("%d of %d generators did not report their iterations and checks: those of "+
+			"the others are shown", a.Parts, a.Of)
 	case fact.RoutesUntimed:
 		return fmt.Sprintf("%s of %s have no latency: an agent's result had no room for it",
 			count(int64(a.Routes)), digits.Plural(int64(a.Of), "route"))
@@ -97,11 +98,11 @@ func besideSentence(args fact.Args) string {
 func noHTTP2(a fact.HTTP1Offered) string {
 	switch a.Over {
 	case fact.NoPipelining:
-		return "which has no pipelining"
+		return "HTTP/2 has no pipelining"
 	case fact.NoChunks:
-		return "which has no chunks"
+		return "HTTP/2 has no chunks"
 	case fact.OldTLS:
-		return "which needs TLS 1.2"
+		return "HTTP/2 needs TLS 1.2"
 	}
-	return fmt.Sprintf("for request %d: %s", a.Request, a.Why)
+	return fmt.Sprintf("of request %d: %s", a.Request, a.Why)
 }

@@ -9,9 +9,9 @@ import (
 	"dyno/internal/fact"
 )
 
-// retryReasons say why requests were sent again, after "because". %s is the peer.
+// retryReasons say why requests were sent again. %s is the peer.
 var retryReasons = map[string]string{
-	"closed":    "the connection was closed before a byte of the answer",
+	"closed":    "the connection was closed before the answer began",
 	"announced": "%s closed the connection after an earlier answer, as it had announced",
 	"unsent":    "the connection was lost before any of it was sent",
 	"refused":   "the server said that it had not processed it",
@@ -24,8 +24,13 @@ func retries(a fact.Retries) string {
 
 // notRetried says why requests failed that were not sent again.
 func notRetried(a fact.NotRetried) string {
-	return fmt.Sprintf("%s (%.1f %%) failed, which the server may have carried out: %s",
-		digits.Plural(a.Count, "request"), a.Percent, retryList(a.Of, a.Peer, false))
+	them := "them"
+	if a.Count == 1 {
+		them = "it"
+	}
+	return fmt.Sprintf("%s (%.1f %%) failed, and dyno did not send %s again, because the server may "+
+		"have carried %s out: %s", digits.Plural(a.Count, "request"), a.Percent, them, them,
+		retryList(a.Of, a.Peer, false))
 }
 
 // retryList is how many requests of each method there were, and why. What was sent again may have
@@ -33,12 +38,13 @@ func notRetried(a fact.NotRetried) string {
 func retryList(all []fact.Retry, by fact.Peer, again bool) string {
 	parts := make([]string, len(all))
 	for i, r := range all {
-		parts[i] = fmt.Sprintf("%s %s, because %s", count(r.Count), r.Method, retryReason(r, by))
+		why := retryReason(r, by)
 		if again && r.Twice {
-			parts[i] += " (the server may have carried it out twice)"
+			why += "; the server may have carried a request out twice"
 		}
+		parts[i] = fmt.Sprintf("%s %s (%s)", count(r.Count), r.Method, why)
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(parts, ", ")
 }
 
 // oftenClosed is from how many closed connections on one number of answers is a rule of the server.

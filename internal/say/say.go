@@ -54,7 +54,7 @@ func sentence(f fact.Fact) string {
 	}
 	switch a := f.Args.(type) {
 	case fact.ProxyUnused:
-		return a.Variable + " names a proxy for this address, and dyno connects directly"
+		return a.Variable + " names a proxy for this address, but dyno connects directly"
 	case fact.ErrorsSince:
 		return sinceSentence(a)
 	case fact.AnswerUnfinished:
@@ -69,11 +69,10 @@ func sentence(f fact.Fact) string {
 	case fact.IterationsCut:
 		takes := ""
 		if a.TimeUS > 0 {
-			takes = fmt.Sprintf(", where the median iteration takes %s", digits.Micros(a.TimeUS))
+			takes = fmt.Sprintf("; the median iteration takes %s", digits.Micros(a.TimeUS))
 		}
-		return fmt.Sprintf("%s of %s %s begun in time and had not ended after a drain of %s%s",
-			count(a.Unfinished), digits.Plural(a.Started, "iteration"), digits.Were(a.Unfinished),
-			digits.Micros(a.DrainUS), takes)
+		return fmt.Sprintf("%s of %s began in time but had not ended after the drain of %s%s",
+			count(a.Unfinished), digits.Plural(a.Started, "iteration"), digits.Micros(a.DrainUS), takes)
 	case fact.NotInTime:
 		return notInTime(a)
 	case fact.ApplicationStderr:
@@ -92,8 +91,8 @@ func sentence(f fact.Fact) string {
 	case fact.RatesApart:
 		return ratesApart(a)
 	case fact.StepsFailedAfter:
-		return fmt.Sprintf("after the window, %s of %s of its iterations failed: "+
-			"these iterations count as failed, and the steps are in no count of errors", count(a.Failed),
+		return fmt.Sprintf("iterations went on after the window, where %s of their %s failed: these "+
+			"iterations count as failed, but the steps are not among the errors", count(a.Failed),
 			digits.Plural(a.Steps, "further step"))
 	}
 	return cmp.Or(noticeSentence(f.Args), lossSentence(f), serverSentence(f), streamSentence(f),
@@ -130,7 +129,7 @@ func sinceSentence(a fact.ErrorsSince) string {
 
 // unfinishedSentence says how far an answer came, and what would have ended it.
 func unfinishedSentence(a fact.AnswerUnfinished) string {
-	came := "its header"
+	came, lacks := "its header", ""
 	bytes := func(n int64, of string) string {
 		if n == 1 {
 			return "1 byte of " + of
@@ -143,20 +142,21 @@ func unfinishedSentence(a fact.AnswerUnfinished) string {
 	case a.EndedBy == fact.ByLength:
 		came = fmt.Sprintf("%s of %s", count(a.Body), bytes(a.Length, "its body"))
 	case a.EndedBy == fact.ByChunk:
-		came = bytes(a.Body, "its chunked body") + ", not the last chunk"
+		came, lacks = bytes(a.Body, "its chunked body"), ", without the last chunk"
 	case a.EndedBy == fact.ByClose:
-		came = bytes(a.Body, "a body without Content-Length") + ", which ends with the connection"
+		came = bytes(a.Body, "a body without Content-Length")
+		lacks = "; such a body ends with the connection"
 	case a.EndedBy == fact.ByStream:
-		came = bytes(a.Body, "its body") + ", not the end of its stream"
+		came, lacks = bytes(a.Body, "its body"), ", without the end of its stream"
 	}
 	if a.Status > 0 {
 		came = fmt.Sprintf("status %d and %s", a.Status, came)
 	}
-	late := "in time"
+	late := "did not end in time"
 	if a.AtEnd {
-		late = "before the run did"
+		late = "had not ended when the run did"
 	}
-	return fmt.Sprintf("the answer began and did not end %s, after %s", late, came)
+	return fmt.Sprintf("the answer began but %s: only %s came%s", late, came, lacks)
 }
 
 // notInTime says what was due and not sent in time, and why.
@@ -167,13 +167,13 @@ func notInTime(a fact.NotInTime) string {
 	}
 	var parts []string
 	if a.Never > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s due and never %s", digits.Plural(a.Never, what),
+		parts = append(parts, fmt.Sprintf("%s %s due but never %s", digits.Plural(a.Never, what),
 			digits.Were(a.Never), begun))
 	}
 	if a.After > 0 || a.Never == 0 {
 		of := digits.Plural(a.After, what) + " " + digits.Were(a.After)
 		if len(parts) > 0 {
-			of = count(a.After)
+			of = count(a.After) + " " + digits.Were(a.After)
 		}
 		parts = append(parts, fmt.Sprintf("%s %s only after the window", of, begun))
 	}
@@ -248,7 +248,7 @@ func lostAddress(of fact.Scope, a fact.AddressLost) string {
 	}
 	if a.Name != "" && a.Others == 0 && a.SinceS > 0 {
 		name = ", an address of " + a.Name + " when the load began,"
-		end = "; dyno looks a name up once: if " + a.Name + " has another address by now, run it again"
+		end = "; dyno looked the name up once: if " + a.Name + " has another address by now, run again"
 	}
 	return of.Address + name + " " + how + when + end
 }
@@ -258,15 +258,19 @@ func count(n int64) string { return digits.Thousands(strconv.FormatInt(n, 10)) }
 
 // ratesApart says that results count rates differently.
 func ratesApart(a fact.RatesApart) string {
-	return fmt.Sprintf("%d of %d results are of an older dyno, which counts rates by when a request "+
-		"was due, not by when its answer came: do not compare rates or CPU per request of slow "+
-		"answers", a.Older, a.All)
+	return fmt.Sprintf("an older dyno measured %d of %d results: it counted a request where it was "+
+		"due, and this dyno counts it where its answer came; do not compare rates or CPU per request "+
+		"of slow answers", a.Older, a.All)
 }
 
 // othersOfName says which processes of a name are watched, and which are not.
 func othersOfName(a fact.OthersOfName) string {
-	return fmt.Sprintf("of the processes named %s, %s is watched, which listens on port %d; not "+
-		"watched: %s", a.Name, numbers(a.Watched), a.Port, numbers(a.Others))
+	listens := "it listens"
+	if len(a.Watched) > 1 {
+		listens = "they listen"
+	}
+	return fmt.Sprintf("of the processes named %s, dyno watches %s, because %s on port %d; not "+
+		"watched: %s", a.Name, numbers(a.Watched), listens, a.Port, numbers(a.Others))
 }
 
 // noListener says what is watched if nothing of the name listens where the load goes.
@@ -275,8 +279,9 @@ func noListener(a fact.NoListener) string {
 	if a.Port > 0 {
 		where = "on port " + strconv.Itoa(a.Port) + " of this machine"
 	}
-	return fmt.Sprintf("no process named %s is known to listen %s (behind a proxy or in a container "+
-		"it may): all of that name are watched: %s", a.Name, where, numbers(a.Watched))
+	return fmt.Sprintf("dyno watches all processes named %s (%s), because it sees none of them "+
+		"listen %s; one behind a proxy or in a container may do so unseen",
+		a.Name, numbers(a.Watched), where)
 }
 
 // numbers are a few numbers, of processes and the like: "12, 13 and 2 more".

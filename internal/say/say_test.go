@@ -423,12 +423,12 @@ func TestAdvice(t *testing.T) {
 // The server is silent from an instant on only if that is when all connections lost it.
 func TestGone(t *testing.T) {
 	for want, a := range map[string]fact.NoServer{
-		"SERVER SILENT from 5.69 s of the window on (all 10 connections had no answer at the end)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6},
+		"SERVER SILENT from 5.69 s of the window on (all 10 connections waited for an answer at the end)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6},
 		" 0": {Of: 4, Unanswered: 4, SinceS: 1, LostUS: 3.2e6},   // one from 1 s on, the others from 8 s on
 		" 1": {Of: 20, Unanswered: 20, SinceS: 2, LostUS: 0.4e6}, // one; the others only at the end
 		" 2": {Of: 1, Unanswered: 1, SinceS: 6, LostUS: 5e6},     // and another time before
 		" 3": {Of: 10, Unanswered: 9, SinceS: 5.69, LostUS: 4.3e6},
-		"PROXY SILENT from 5.69 s of the window on (all 10 connections had no answer at the end)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6, Peer: fact.Proxy},
+		"PROXY SILENT from 5.69 s of the window on (all 10 connections waited for an answer at the end)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6, Peer: fact.Proxy},
 	} {
 		a.WindowUS = 1e7
 		if got := Gone(fact.Fact{Args: a}); got != want && (want[0] != ' ' || got != "") {
@@ -456,7 +456,7 @@ func TestMergeParts(t *testing.T) {
 		all, _ := MergeParts(c.found)
 		for _, f := range all {
 			said = append(said, strings.NewReplacer("the generator was busy ", "",
-				" of the time: this is its limit, not (only) the server's", "").Replace(Sentence(f)))
+				" of the time: it was at its limit, and the server may do more", "").Replace(Sentence(f)))
 		}
 		if got := strings.Join(said, "; "); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
@@ -479,8 +479,8 @@ func TestMergePartsWorst(t *testing.T) {
 
 // A text begins with a capital, but for names.
 func TestStart(t *testing.T) {
-	for variant, want := range map[string]string{"t": "The server of t spoiled 1 of 2 trials (x); the machine had no part in it",
-		"php": "The server of php spoiled 1 of 2 trials (x); the machine had no part in it"} {
+	for variant, want := range map[string]string{"t": "The server of t spoiled 1 of its 2 trials (x); nothing else disturbed the machine",
+		"php": "The server of php spoiled 1 of its 2 trials (x); nothing else disturbed the machine"} {
 		f := fact.Fact{Scope: fact.Scope{Variant: variant}, Args: fact.ServerSpoiled{Trials: 1, Of: 2, Why: "x"}}
 		if got := Start(f); got != want {
 			t.Errorf("%q", got)
@@ -509,7 +509,7 @@ func TestMerge(t *testing.T) {
 		return fact.Fact{Scope: fact.Scope{Parts: parts, OfParts: of}, Args: fact.NoFile{Times: 1}}
 	}
 	const none = "no file descriptor was left for a connection, 1 time; raise the limit (ulimit -n)"
-	const near = " of the time, which is near its limit: some of the latency is its own; "
+	const near = " of the time, near its limit: some of the latency is the generator's; "
 	for _, c := range []struct {
 		all  []fact.Fact
 		want string
@@ -527,7 +527,7 @@ func TestMerge(t *testing.T) {
 		{[]fact.Fact{pause(900), pause(1100)}, "[garbage collection stopped the generator for up to 900 µs to 1.1 ms: the highest latencies may be its own [0 1]]"},
 		{[]fact.Fact{pause(800), pause(900)}, "[garbage collection stopped the generator for up to 800 to 900 µs: the highest latencies may be its own [0 1]]"},
 		{[]fact.Fact{changed("404"), changed("503"), changed("404")},
-			"[after the load the server answered otherwise: status was 200 and is 404 [0 2] after the load the server answered otherwise: status was 200 and is 503 [1]]"},
+			"[the server answered otherwise after the load: status was 200 and is 404 [0 2] the server answered otherwise after the load: status was 200 and is 503 [1]]"},
 		{[]fact.Fact{late(3, 1), late(3, 1)}, "[part 1 of 3: " + none + " [0 1]]"},
 		{[]fact.Fact{late(3, 2), late(3, 1)}, "[part 1, 2 of 3: " + none + " [0 1]]"},
 		{[]fact.Fact{late(2, 2), late(2, 1)}, "[" + none + " [0 1]]"},

@@ -38,13 +38,13 @@ func searchPhrase(args fact.Args) phrase {
 	case fact.SearchEnded:
 		return endingPhrase(a)
 	case fact.GivenUp:
-		return phrased("given up after %v, when more than a second of arrivals waited: %v",
+		return phrased("given up after %v, because more than a second of arrivals waited: %v",
 			seconds(a.AfterS, 0), Shortage(a.Shortage))
 	case fact.LatencyGrowing:
-		return phrased("latency grew from second to second until the end: it may go on to, as above " +
-			"the server's limit it does")
+		return phrased("latency grew from second to second until the end: above the server's limit it " +
+			"grows without end")
 	case fact.TooFewToBound:
-		return phrased("%v are too few to bound %v", plural(a.Requests, "request"), a.Objective)
+		return phrased("%v are too few to decide %v", plural(a.Requests, "request"), a.Objective)
 	case fact.NothingAnswered:
 		return unansweredPhrase(a)
 	case fact.AnsweredLate:
@@ -69,11 +69,12 @@ func searchPhrase(args fact.Args) phrase {
 		}
 		return phrased("%v", a.Why)
 	case fact.NoLaw:
-		return phrased("a law has three parameters: it takes %v levels or more that count", a.Needs)
+		return phrased("a law of scaling has three parameters: it takes %v or more levels that "+
+			"count", a.Needs)
 	case fact.AnswersMissing:
 		return missingPhrase(a)
 	case fact.StreamsUnended:
-		return phrased("%v had begun and did not end: %v were cut, %v stalled",
+		return phrased("%v began but did not end: %v were cut, %v stalled",
 			plural(a.Cut+a.Stalled, "stream"), counts(a.Cut), counts(a.Stalled))
 	case fact.LoadNotApplied:
 		return phrased("the server went away, and %v of the load was not applied",
@@ -108,20 +109,20 @@ func endingPhrase(a fact.SearchEnded) phrase {
 	case fact.EndFound:
 		return phrased("met %v, and not %v", low, high)
 	case fact.EndLimited:
-		return phrased("%v the generator %v, so that the server's limit is not known", high, was)
+		return phrased("%v the generator %v, and the server's limit is not known", high, was)
 	case fact.EndNeverFree:
-		return phrased("the generator %v at every %v, so that nothing is known of the server", was, noun)
+		return phrased("the generator %v at every %v, and nothing is known of the server", was, noun)
 	case fact.EndNoMore:
-		return phrased("%v, and dyno offers no more", met)
+		return phrased("%v, and dyno offers no higher %v", met, noun)
 	case fact.EndMissed:
 		return phrased("the objectives are missed %v and above", high)
 	case fact.EndMissedOpen:
-		return phrased("the objectives are missed %v, the lowest %v tried; it was not decided "+
-			"whether a higher one meets them", high, noun)
+		return phrased("the objectives are missed %v, the lowest %v tried; higher ones stayed "+
+			"undecided", high, noun)
 	case fact.EndUndecided:
-		return phrased("it was not decided whether the objectives are met, down to %v", least)
+		return phrased("down to %v, no %v decided whether the objectives are met", least, noun)
 	case fact.EndUnconfirmed:
-		return phrased("no longer run met the objectives again, down to %v", least)
+		return phrased("down to %v, no %v met the objectives again in a longer run", least, noun)
 	case fact.EndUnreachable:
 		return phrased("nothing could be reached")
 	case fact.EndLost:
@@ -151,8 +152,8 @@ func unansweredPhrase(a fact.NothingAnswered) phrase {
 // missingPhrase says how much had no answer.
 func missingPhrase(a fact.AnswersMissing) phrase {
 	if a.Waited > 0 {
-		return phrased("connections or streams waited for %v of the time for answers that did not come",
-			significant(a.Waited, 2))
+		return phrased("connections or streams spent %v of the time waiting for answers that did "+
+			"not come", significant(a.Waited, 2))
 	}
 	what, had := "requests", "had no answer"
 	if a.Iterations {

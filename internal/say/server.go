@@ -15,8 +15,8 @@ func serverSentence(f fact.Fact) string {
 	case fact.NoServer:
 		return noServerSentence(a)
 	case fact.ErrorsUnjudged:
-		return fmt.Sprintf("%s %% of the requests FAILED, and no objective is about errors: what is "+
-			"met is met by the others", digits.Significant(a.Percent, 2))
+		return fmt.Sprintf("%s %% of the requests FAILED, and no objective limits errors: what is met "+
+			"is met by the other requests alone", digits.Significant(a.Percent, 2))
 	}
 	return ""
 }
@@ -68,7 +68,7 @@ func Gone(f fact.Fact) string {
 		}
 	case fact.NoServer:
 		if a.Unanswered == a.Of && isTime(a.LostUS, toEnd(a)) && len(f.Scope.Parts) == 0 {
-			return fmt.Sprintf("%s SILENT %s (%s had no answer at the end)", peerNames[a.Peer],
+			return fmt.Sprintf("%s SILENT %s (%s waited for an answer at the end)", peerNames[a.Peer],
 				fromOn(a.SinceS), places(a.Of, a))
 		}
 	}
@@ -103,7 +103,7 @@ func longest(a fact.NoServer) float64 { return cmp.Or(a.LongestUS, toEnd(a)) }
 func sinceText(a fact.NoServer, isOne bool) string {
 	text := ""
 	if !isOne {
-		text = "the longest time "
+		text = "longest "
 	}
 	if longest(a) >= 0.99*toEnd(a) { // a window ends a little later for one generator than for others
 		return text + fromOn(a.SinceS)
@@ -119,26 +119,21 @@ func sinceText(a fact.NoServer, isOne bool) string {
 func noServerSentence(a fact.NoServer) string {
 	switch {
 	case a.Held > 0 && a.Unanswered > 0:
-		return fmt.Sprintf("%s got no answer in the whole window, and %s none at its end",
-			places(a.Held, a), count(a.Unanswered))
+		return fmt.Sprintf("%s got no answer in the whole window, and %s others waited for one at its "+
+			"end", places(a.Held, a), count(a.Unanswered))
 	case a.Held > 0:
 		return places(a.Held, a) + " got no answer in the whole window"
 	case a.Unanswered > 0:
-		return places(a.Unanswered, a) + " had no answer at the end of the run, " +
+		return places(a.Unanswered, a) + " waited for an answer at the end of the run, " +
 			sinceText(a, isTime(a.LostUS*float64(a.Of)/float64(a.Unanswered), toEnd(a)))
 	}
-	why := ""
-	if a.Why != "" {
-		why = ": " + a.Why
-	}
 	if a.OutageUS > 0 && a.OutageUS >= allAtOnce*a.LostUS {
-		return fmt.Sprintf("for %s of %s no connection could be opened, %s%s",
-			digits.Micros(a.OutageUS), digits.Micros(a.WindowUS),
-			sinceText(a, isTime(a.OutageUS, longest(a))), why)
+		return fmt.Sprintf("no connection could be opened for %s of %s%s, %s", digits.Micros(a.OutageUS),
+			digits.Micros(a.WindowUS), inBrackets(a.Why), sinceText(a, isTime(a.OutageUS, longest(a))))
 	}
 	mean := digits.Significant(float64(a.Of)*a.LostUS/max(a.WindowUS, 1), 2)
-	return fmt.Sprintf("on average %s of %s had no %s, %s%s", mean, placesOf(a),
-		strings.ToLower(peerNames[a.Peer]), sinceText(a, isTime(a.LostUS, toEnd(a))), why)
+	return fmt.Sprintf("on average %s of %s had no %s%s, %s", mean, placesOf(a),
+		strings.ToLower(peerNames[a.Peer]), inBrackets(a.Why), sinceText(a, isTime(a.LostUS, toEnd(a))))
 }
 
 // places are n of the connections of a load, or of the requests in flight on them.

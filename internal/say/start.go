@@ -35,8 +35,6 @@ func namesOf(f fact.Fact) []string {
 		return append(all, a.Metric)
 	case fact.MetricLacking:
 		return append(all, a.Metric)
-	case fact.FairnessOff:
-		return append(all, "fairness") // a key of the file
 	case fact.PooledPercentile:
 		return append(all, percentile(a))
 	case fact.ServerKilled:

@@ -18,15 +18,15 @@ func streamSentence(f fact.Fact) string {
 			"algorithm waits for delayed acknowledgements; set TCP_NODELAY in the server",
 			digits.Significant(a.Percent, 2))
 	case fact.WarmupShort:
-		return fmt.Sprintf("the median stream takes %s, and the warm-up %s: the first streams, which "+
-			"begin all at once, are in the figures", digits.Micros(a.StreamUS), digits.Micros(a.WarmupUS))
+		return fmt.Sprintf("the median stream takes %s, and the warm-up only %s: the first streams "+
+			"began all at once and are in the figures", digits.Micros(a.StreamUS), digits.Micros(a.WarmupUS))
 	case fact.TokensUntold:
-		return fmt.Sprintf("%s of %s ended without the server's number of tokens, so token times are "+
-			"those of the others; OpenAI's API sends it if the request has "+
+		return fmt.Sprintf("%s of %s ended without the server's number of tokens: token times are those "+
+			"of the others; OpenAI's API sends the number if the request has "+
 			`"stream_options": {"include_usage": true}`, count(a.Streams), digits.Plural(a.Of, "stream"))
 	case fact.TokensLeft:
-		return fmt.Sprintf("users left %s of %s before the server told its number of tokens, so their "+
-			"token time is not known, and they keep no limit of it", count(a.Streams),
+		return fmt.Sprintf("users left %s of %s before the server told its number of tokens: their "+
+			"token time is not known, and a limit of it counts as missed", count(a.Streams),
 			digits.Plural(a.Of, "stream"))
 	}
 	return ""

@@ -20,13 +20,13 @@ func trialPhrase(args fact.Args) (p phrase) {
 	case fact.AnswersLacking:
 		return lackingPhrase(a)
 	case fact.RequestsRefused:
-		return phrased("%v %v due and not sent: %v", plural(a.Count, "request"), digits.Were(a.Count),
+		return phrased("%v %v due but not sent: %v", plural(a.Count, "request"), digits.Were(a.Count),
 			a.Why)
 	case fact.AnswerChanged:
-		return phrased("after the load the server answered otherwise: %v was %v and is %v", a.Aspect,
+		return phrased("the server answered otherwise after the load: %v was %v and is %v", a.Aspect,
 			a.Before, a.After)
 	case fact.SizeDiffers:
-		return phrased("%v bytes were received for each request, and %v when it was checked",
+		return phrased("%v bytes were received for each request, but %v when the server was checked",
 			number(a.Bytes, digits.Rounded(a.Bytes, 0)), number(a.Checked, digits.Rounded(a.Checked, 0)))
 	case fact.SentInTime:
 		return inTimePhrase(a)
@@ -47,7 +47,7 @@ func trialPhrase(args fact.Args) (p phrase) {
 	case fact.ConnectionsLacking:
 		return phrased("%v of %v connections %v", counts(a.Missing), counts(a.Of), unserved(a.Unopened))
 	case fact.CountsDiffer:
-		return phrased("the server counted %v requests, and the clients sent %v together",
+		return phrased("the server counted %v requests, but the clients sent %v together",
 			counts(a.Server), counts(a.Clients))
 	case fact.ServerKilled:
 		return phrased("%v had to be killed", a.Process)
@@ -67,7 +67,7 @@ func sharePhrase(a fact.MachineShare) phrase {
 	share := amount{value: a.Percent, text: digits.Two(a.Percent), unit: " %"}
 	switch a.By {
 	case fact.ByHost:
-		return phrased("the machine's host took %v of its time", share)
+		return phrased("the machine's host took %v of the CPUs' time", share)
 	case fact.ByQuota:
 		return phrased("the CPU quota of dyno's cgroup took %v of the CPUs' time, in %v", share,
 			plural(a.Periods, "period"))

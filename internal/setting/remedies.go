@@ -32,11 +32,12 @@ var deeds = map[fact.Remedy]deed{
 		key: "measure for longer (design: {measure: ...})", replay: "replay more of the log"},
 	{Setting: "requests", Value: fact.None}: {says: "give {duration} in place of {requests}",
 		key: "give the level no requests, so that its window is design.measure"},
-	{Setting: "proxy", Value: fact.Some}: {says: "to use it, give {proxy} its URL",
-		key: "to use it, give the level its URL (proxy: ...)"},
+	{Setting: "proxy", Value: fact.Some}: {says: "to use the proxy, give {proxy} its URL",
+		key: "to use the proxy, give the level its URL (proxy: ...)"},
 	{Setting: "retry-unsafe", Value: fact.Some}: {
-		says: "if twice is as good as once, have them sent again with {retry-unsafe}",
-		key:  "if twice is as good as once, have them sent again (the level's retry_unsafe)"},
+		says: "if the server may carry a request out twice, have them sent again with {retry-unsafe}",
+		key: "if the server may carry a request out twice, have them sent again " +
+			"(the level's retry_unsafe)"},
 	{Setting: "threads", Value: fact.Higher}: {says: "add threads ({threads})",
 		key: "add threads (the level's threads)"},
 	{Setting: "warmup", Value: fact.Higher}: {says: "give a longer {warmup}",

@@ -27,9 +27,9 @@ func TestProtocols(t *testing.T) {
 		"TLS, 1.1":       {func(p *loadplan.Plan) { secure(p); p.HTTP = "1.1" }, loadplan.HTTP11, ""},
 		"TLS, 2":         {func(p *loadplan.Plan) { secure(p); p.HTTP = "2" }, loadplan.HTTP2, ""},
 		"TLS, streams":   {func(p *loadplan.Plan) { secure(p); p.Streams = 2 }, loadplan.HTTP2, ""},
-		"TLS, pipelined": {func(p *loadplan.Plan) { secure(p); p.Pipeline = 2 }, loadplan.HTTP11, "HTTP/1.1 and not HTTP/2, which"},
+		"TLS, pipelined": {func(p *loadplan.Plan) { secure(p); p.Pipeline = 2 }, loadplan.HTTP11, "dyno offers HTTP/1.1 and not HTTP/2, because HTTP/2"},
 		"TLS 1.1": {func(p *loadplan.Plan) { secure(p); p.TLS.MaxVersion = "1.1" }, loadplan.HTTP11,
-			"HTTP/1.1 and not HTTP/2, which needs TLS 1.2"},
+			"dyno offers HTTP/1.1 and not HTTP/2, because HTTP/2 needs TLS 1.2"},
 		"TLS 1.1, HTTP/1.1": {func(p *loadplan.Plan) { secure(p); p.TLS.MaxVersion, p.HTTP = "1.1", "1.1" },
 			loadplan.HTTP11, ""},
 		"TLS 1.2": {func(p *loadplan.Plan) { secure(p); p.TLS.MaxVersion = "1.2" }, loadplan.HTTP2 + " " + loadplan.HTTP11, ""},
@@ -37,7 +37,7 @@ func TestProtocols(t *testing.T) {
 			secure(p)
 			p.Requests = append(p.Requests, p.Requests[0])
 			p.Requests[1].Header = []proto.Field{{Name: "Upgrade", Value: "x"}}
-		}, loadplan.HTTP11, "HTTP/1.1 and not HTTP/2, for request 2: header Upgrade"},
+		}, loadplan.HTTP11, "dyno offers HTTP/1.1 and not HTTP/2, because of request 2: header Upgrade"},
 	} {
 		p := loadplan.DefaultPlan()
 		p.Target = loadplan.Target{URL: "http://a/", Host: "127.0.0.1", Port: 80}

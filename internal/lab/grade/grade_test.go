@@ -75,8 +75,8 @@ func TestGrade(t *testing.T) {
 		Says  string
 		Again bool
 	}{
-		{"some steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 3 }, lab.GradeB, "host took 3 % of its time", false},
-		{"much steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 6 }, lab.GradeF, "host took 6 % of its time", true},
+		{"some steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 3 }, lab.GradeB, "host took 3 % of the CPUs' time", false},
+		{"much steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 6 }, lab.GradeF, "host took 6 % of the CPUs' time", true},
 		{"steal that nobody counts", func(t *lab.Trial) { t.Result.Server.Host.Steal = probe.Value(math.NaN()) }, lab.GradeA,
 			"", false},
 		{"others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 0.2e9 }, lab.GradeB, "other programs used at least 10 % of the machine's CPUs", false},
@@ -121,9 +121,9 @@ func TestGrade(t *testing.T) {
 			"not steady after 3.0 s", false},
 		{"nobody could tell", func(t *lab.Trial) { t.Warmup.Steady = lab.Unknown }, lab.GradeA, "", false},
 		{"larger answers", func(t *lab.Trial) { setAnswers(t, 1000, 102_000, 0) }, lab.GradeF,
-			"102 bytes were received for each request, and 100 when", false},
+			"102 bytes were received for each request, but 100 when", false},
 		{"smaller answers", func(t *lab.Trial) { setAnswers(t, 1000, 98_000, 0) }, lab.GradeF,
-			"98 bytes were received for each request, and 100 when", false},
+			"98 bytes were received for each request, but 100 when", false},
 		{"answers behind redirects", func(t *lab.Trial) {
 			setAnswers(t, 1000, 302_000, 0)
 			t.Result.Plan.Follow = 5
@@ -136,14 +136,14 @@ func TestGrade(t *testing.T) {
 		{"larger answers to requests that waited", func(t *lab.Trial) {
 			setAnswers(t, 1000, 122_000, 0)
 			t.Result.Requests.WarmupInWindow = 180
-		}, lab.GradeF, "103 bytes were received for each request, and 100 when", false},
+		}, lab.GradeF, "103 bytes were received for each request, but 100 when", false},
 		{"answers to requests that waited since the warm-up", func(t *lab.Trial) {
 			setAnswers(t, 1000, 118_000, 0)
 			t.Result.Requests.Warmup, t.Result.Requests.WarmupInWindow = 300, 180
 		}, lab.GradeA, "", false},
 		{"answers after the window", func(t *lab.Trial) { setAnswers(t, 1000, 100_000, 900) }, lab.GradeA, "", false},
 		{"larger answers, and some after the window", func(t *lab.Trial) { setAnswers(t, 1000, 102_000, 900) }, lab.GradeF,
-			"102 bytes were received for each request, and 100 when", false},
+			"102 bytes were received for each request, but 100 when", false},
 		{"answers of which only a part is in the window", func(t *lab.Trial) {
 			setAnswers(t, 1000, 101_900, 5)
 			t.Result.Plan.Connections, t.Result.Plan.Pipeline = 1, 5

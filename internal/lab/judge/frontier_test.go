@@ -107,7 +107,7 @@ func TestQueueCaution(t *testing.T) {
 	r := frontier(t, model{func(float64) float64 { return 30 }, func(float64) float64 { return 100 }},
 		model{func(float64) float64 { return 15 }, func(rate float64) float64 { return 200 + rate/10 }}, 0.01, 1)
 	want := "other is cheaper because it queues: at load-8000 it needs 50 % less CPU per request than plain, " +
-		"and has 10 times as many requests in flight"
+		"but has 10 times as many requests in flight"
 	n := 0
 	for _, c := range r.Cautions {
 		if strings.Contains(c, "queues") {

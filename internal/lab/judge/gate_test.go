@@ -177,7 +177,7 @@ func TestGateOfASpoiledBaseline(t *testing.T) {
 		if spoiled == "new" { // what is undecided of it is so because of its server, and more rounds do not help
 			open := lab.Comparison{Metric: "cpu", Level: "l", Variant: "new", Baseline: "old", Verdict: stats.Inconclusive, More: 2}
 			kept, why := g.withoutSpoiled([]lab.Comparison{open}, trials[:16])
-			const want = "the server of new spoiled all 8 trials (half failed) and in none of 8 others; the machine had no part in it"
+			const want = "the server of new spoiled all 8 of its trials (half failed), and in none of 8 trials of others; nothing else disturbed the machine"
 			if len(kept) > 0 || !slices.Equal(why, []string{want}) {
 				t.Errorf("%+v, %q", kept, why)
 			}

@@ -52,7 +52,7 @@ func TestNothingLeft(t *testing.T) {
 		}, []string{"0 of 3 variants", "base is not tested", "ended with status 3"}},
 		"missing": {two, func(_ *bench, l *Lab) {
 			l.Experiment.Variants[1].Value.Needs.Programs = []string{"no-such-program"}
-		}, []string{"0 of 2 variants", "other is not available here: no-such-program is not on the PATH"}},
+		}, []string{"0 of 2 variants", "other is not available here (no-such-program is not on the PATH)"}},
 	} {
 		b := newTestBench(t)
 		b.rates = map[string]float64{"base": 100, "same": 100, "other": 100, "slow": 100}

@@ -238,7 +238,7 @@ func TestExperimentCSV(t *testing.T) {
 // tried is a sensitivity of which a setting has moved the cell.
 func tried() *lab.Sensitivity {
 	s := &lab.Sensitivity{Arm: "go", Level: "c10", Metric: "throughput", Matters: true,
-		Sentence: "the choice of generator moves throughput of go at c10 by 10 % [8, 12] (2 threads instead of 4)",
+		Sentence: "another setting of the generator (2 threads instead of 4) moves throughput of go at c10 by 10 % [8, 12]",
 		Settings: []lab.SensitiveSetting{{Name: "2 threads instead of 4", Trials: 1,
 			Ratio: stats.Interval{Low: 0.88, Estimate: 0.9, High: 0.92, Level: 0.96}}},
 		Skipped: []string{"wrk: it is not installed"}}

@@ -274,7 +274,7 @@ func (f *experimenter) trial(round, position int, arm, level string) {
 		f.story.finish(t)
 	case round == 2 && arm == hostileArm:
 		t.Grade = lab.GradeB
-		t.Reasons = []lab.Reason{{Grade: lab.GradeB, Says: "the machine's host took 2.1 % of its time",
+		t.Reasons = []lab.Reason{{Grade: lab.GradeB, Says: "the machine's host took 2.1 % of the CPUs' time",
 			Passing: true}}
 	case round == 3 && arm == "go" && open:
 		t.Grade = lab.GradeF

@@ -15,7 +15,7 @@ func TestSensitivityOnThePage(t *testing.T) {
 	const setting = "2 threads instead of 4"
 	rewrite(t, filepath.Join(dir, "experiment.json"), func(record map[string]any) {
 		record["sensitivity"] = map[string]any{"arm": "go", "level": "c100", "metric": "throughput", "matters": true,
-			"sentence": "the choice of generator moves throughput by 10 % [8, 12]", "skipped": []string{"wrk: it is not installed"},
+			"sentence": "another setting of the generator moves throughput by 10 % [8, 12]", "skipped": []string{"wrk: it is not installed"},
 			"settings": []any{map[string]any{"name": setting, "trials": 6,
 				"ratio": map[string]any{"low": 0.88, "estimate": 0.9, "high": 0.92, "level": 0.96}}},
 			"trials": []any{map[string]any{"id": "s1", "round": lab.SensitivityRound, "position": 1, "attempt": 1,
@@ -27,7 +27,7 @@ func TestSensitivityOnThePage(t *testing.T) {
 	tab := chromium.OpenPage(t, html)
 	tab.ShowTables()
 	text := tab.ElementText("#sensitivity")
-	for _, want := range []string{"the choice of generator moves throughput by 10 % [8, 12].", setting, "the machine was busy",
+	for _, want := range []string{"another setting of the generator moves throughput by 10 % [8, 12].", setting, "the machine was busy",
 		"Not tried: wrk: it is not installed."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q: %s", want, text)

@@ -191,7 +191,7 @@ func TestKindsOfReasons(t *testing.T) {
 	}
 	notes := probeNotes(s.Probes)
 	if got := fmt.Sprint(notes.of); got != "[[1] [2] [1] [3] [4] [4] [5]]" || notes.texts[0] != "every answer was an error: 503 (94 to 120)" ||
-		notes.texts[3] != "90 to 1,080 requests are too few to bound p99<10ms" {
+		notes.texts[3] != "90 to 1,080 requests are too few to decide p99<10ms" {
 		t.Errorf("%s: %q", got, notes.texts)
 	}
 	for i := range s.Probes {
@@ -217,7 +217,7 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 	}
 	words := reporttest.Text(t, func(b *strings.Builder) error { return Search(b, s, format.Style{}) })
 	words = strings.Join(strings.Fields(words), " ")
-	for note, times := range map[string]int{"given up after 2 to 5 s, when": 1, "more than 4 to 7 ms late": 1, "no file descriptor": 1,
+	for note, times := range map[string]int{"given up after 2 to 5 s, because": 1, "more than 4 to 7 ms late": 1, "no file descriptor": 1,
 		" [1]": 5, " [2]": 5, "[2] [3]": 2, "in words": 0} {
 		if got := strings.Count(words, note); got != times {
 			t.Errorf("%q is there %d times, want %d:\n%s", note, got, times, words)
