@@ -186,6 +186,7 @@ bench/live: stats /
 bench/streams: stats /
 bench/streams/served: / github.com/quic-go/quic-go
 bench/streams/truth: bench/streams/served /
+bench/streams/peers: bench/streams/served / golang.org/x/sys
 bench/wrk: /
 bench/pgo: engine/load engine/loadresult engine/loadplan engine/proto /
 bench/replay: / golang.org/x/sys
