@@ -81,6 +81,7 @@ cgroup: /
 engine/machine: cgroup fact / golang.org/x/sys
 engine/proxyproto: /
 engine/proxyproto/proxytest: engine/proxyproto /
+engine/auth/authtest: /
 engine/auth: engine/loadplan engine/metric engine/proto engine/scenario / github.com/aws/aws-sdk-go-v2 github.com/icholy/digest
 engine/loadplan: engine/content engine/goodput fact fault engine/stream engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto fact /
@@ -120,7 +121,7 @@ observe/sockdiag: / golang.org/x/sys
 observe/probe: cgroup observe/sockdiag / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 observe/profile: atomicfile lazyregexp / github.com/google/pprof
 server: engine/loadplan engine/requests engine/transport observe/sockdiag / golang.org/x/sys
-fairness: engine/h3 engine/loadplan engine/proto engine/proto/h1 engine/ring engine/stream engine/transport fact say /
+fairness: engine/auth engine/h3 engine/loadplan engine/proto engine/proto/h1 engine/ring engine/stream engine/transport fact say /
 nearest: /
 lab/experiment/quantity: setting engine/check engine/loadplan / go.yaml.in/yaml
 lab/experiment/source: lazyregexp / go.yaml.in/yaml

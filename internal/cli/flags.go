@@ -206,9 +206,7 @@ func (f *runFlags) setTarget(p parsed) []error {
 // setDefaults sets what was not given to the default that suits what was.
 func (f *runFlags) setDefaults(given map[string]bool) {
 	p := &f.plan
-	if p.Auth != "" {
-		p.User, f.user = f.sender, ""
-	}
+	f.setSender()
 	if p.Requested > 0 && !given["duration"] {
 		p.Duration = 0
 	}
@@ -230,6 +228,13 @@ func (f *runFlags) setDefaults(given map[string]bool) {
 	if !given["threads"] {
 		p.Threads = max(min(p.Threads, p.Connections), 1)
 		p.FitThreads()
+	}
+}
+
+// setSender has the plan say who sends requests, where it says how.
+func (f *runFlags) setSender() {
+	if f.plan.Auth != "" {
+		f.plan.User, f.user = f.sender, ""
 	}
 }
 

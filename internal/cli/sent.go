@@ -24,6 +24,7 @@ import (
 	"dyno/internal/engine/template"
 	"dyno/internal/fault"
 	"dyno/internal/hole"
+	"dyno/internal/setting"
 )
 
 // This file is about flags that say what is sent in the words of curl and HTTPie.
@@ -87,14 +88,15 @@ func (f *runFlags) readHeaders(name string, r io.Reader) error {
 
 // setUser sets who asks.
 func (f *runFlags) setUser(s string) error {
-	switch {
-	case !strings.Contains(s, ":"):
-		return errors.New("has no colon; write USER:PASSWORD, and USER: without a password")
-	case template.HasHoles(s) && !f.filling.names.Literal:
+	var named loadplan.Plan
+	if err := setting.Named("user").Set(&named, s); err != nil {
+		return err
+	}
+	if template.HasHoles(s) && !f.filling.names.Literal {
 		return errors.New("is encoded as a whole, so that it can have no {{holes}}; write what the " +
 			"server gets, as -H 'Authorization: Basic {{credentials}}'")
 	}
-	f.user, f.sender = requests.BasicAuth(s), s
+	f.user, f.sender = requests.BasicAuth(s), named.User
 	return requests.Unmarked("it", s)
 }
 

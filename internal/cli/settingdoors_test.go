@@ -194,6 +194,12 @@ func (d door) experimentText(value string) string {
 		}
 	} else {
 		work = one
+		for _, arg := range d.sample.With { // beside it, unless it is nested
+			name, v, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+			if key, is := strings.CutPrefix(setting.Named(name).Key, "workload."); is && !strings.Contains(key, ".") {
+				work += fmt.Sprintf(", %s: %q", key, v)
+			}
+		}
 	}
 	return fmt.Sprintf("version: 1\nname: x\nworkload: {%s}\nlevels: [{%s}]\nvariants: {a: {url: '%s'}}\n",
 		work, level, d.url())

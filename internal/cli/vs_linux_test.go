@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/auth/authtest"
 	"dyno/internal/lab"
 	dashboard "dyno/internal/view/serve"
 )
@@ -152,6 +153,50 @@ func TestVsRequests(t *testing.T) {
 		file, err := os.ReadFile(filepath.Join(out, "vs.yaml"))
 		if err != nil || strings.Contains(string(file), "s3cr3t") {
 			t.Errorf("%v\n%s", err, file)
+		}
+	}
+}
+
+// Servers that verify who sends requests are compared: by the fairness check and by the load, which they both let
+// in. The file has the user and not the password.
+func TestVsSigned(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i, how := range []string{"digest", "sigv4:eu-west-1/s3"} {
+		var urls []string
+		guards := []*authtest.Guard{{}, {}}
+		for _, g := range guards {
+			serve := http.HandlerFunc(g.Digest)
+			if how != "digest" {
+				serve = g.SigV4("eu-west-1", "s3")
+			}
+			s := httptest.NewServer(serve)
+			defer s.Close()
+			urls = append(urls, s.URL+"/a=b")
+		}
+		out := filepath.Join(dir, fmt.Sprint("out", i))
+		said, err := shell(t, dir, "dyno vs "+strings.Join(urls, " ")+" --auth "+how+" -u '"+authtest.User+":"+
+			authtest.Password+"' -o "+out+shortVs).CombinedOutput()
+		if exit, failed := errors.AsType[*exec.ExitError](err); !failed || exit.ExitCode() != exitUntrusted ||
+			strings.Contains(string(said), "FAILED") {
+			t.Errorf("%s: %v\n%s", how, err, said)
+		}
+		for _, g := range guards {
+			if g.Right < 100 || g.Wrong > 0 {
+				t.Errorf("%s: %d let in, %d wrong: %.1000q", how, g.Right, g.Wrong, g.Why)
+			}
+		}
+		filepath.WalkDir(out, func(path string, _ os.DirEntry, _ error) error {
+			b, _ := os.ReadFile(path)
+			if strings.Contains(string(b), authtest.Password) || strings.Contains(string(b), `p:w\"1`) {
+				t.Errorf("%s has the password", path)
+			}
+			return nil
+		})
+		b, err := os.ReadFile(filepath.Join(out, "vs.yaml"))
+		if err != nil || !strings.Contains(string(b), "user: "+authtest.User+":(redacted-") ||
+			!strings.Contains(string(b), "auth: "+how) {
+			t.Errorf("%v\n%s", err, b)
 		}
 	}
 }

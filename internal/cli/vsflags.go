@@ -123,6 +123,7 @@ func readVs(ctx context.Context, args []string) (*vsFlags, []error) {
 		return f, []error{err}
 	}
 	faults := append(append(old, p.faults...), contradictions(p.given)...)
+	f.setSender()
 	faults = append(faults, f.takeLevel(p.given)...)
 	f.script.takeArgs(&p)
 	faults = append(faults, f.takeWorkload(&p)...)
@@ -228,6 +229,8 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 	}
 	taken := maps.Clone(p.given)
 	delete(taken, "expect") // whose "any" is five classes of statuses
+	delete(taken, "user")   // whose text is nobody's
+	w.User = f.plan.User
 	if p.given["stream"] && !p.given["stall"] {
 		w.Stream.SetDefaults()
 	}
@@ -277,7 +280,7 @@ func (f *vsFlags) takeRequest(given map[string]bool) (faults []error) {
 		}
 		r.Headers = append(r.Headers, experiment.Entry[string](h))
 	}
-	asked := given["method"] || given["path"] || given["header"] || given["user"] || given["body"]
+	asked := given["method"] || given["path"] || given["header"] || f.user != "" || given["body"]
 	if asked {
 		f.compared.Workload.Request = r
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/auth"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h1"
@@ -43,6 +44,7 @@ type asker struct {
 	few    int       // exchanges that are enough if they take long
 	heads  bool      // answers are read up to the end of their heads
 	first  time.Time // when the first response was complete
+	sender auth.Sender
 
 	here    bool // the server is on this machine, as far as can be seen
 	secrecy *Secrecy
@@ -94,7 +96,8 @@ func newAsker(q Question) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &asker{Dialer: d, q: q, speaks: names[len(names)-1], tally: newTally(&q), few: 2}
+	a := &asker{Dialer: d, q: q, speaks: names[len(names)-1], tally: newTally(&q), few: 2,
+		sender: auth.NewSender(&way.Plan)}
 	if q.Stream != nil {
 		a.few, a.q.Times, a.q.KeepAlive = 1, streamTimes, streamTimes
 		if q.Brief {
@@ -180,8 +183,17 @@ func (a *asker) askFresh(ctx context.Context) error {
 	return nil
 }
 
-// exchangeOnce makes one exchange on a connection of its own.
+// exchangeOnce makes one exchange on a connection of its own, or on two if the first ends with the
+// challenge.
 func (a *asker) exchangeOnce(ctx context.Context, q *Question) (*response, error) {
+	r, err := a.exchangeAlone(ctx, q)
+	if err == nil && r.asks {
+		r, err = a.exchangeAlone(ctx, q)
+	}
+	return r, err
+}
+
+func (a *asker) exchangeAlone(ctx context.Context, q *Question) (*response, error) {
 	s, err := a.open(ctx)
 	if err != nil {
 		return nil, err
@@ -190,13 +202,21 @@ func (a *asker) exchangeOnce(ctx context.Context, q *Question) (*response, error
 	return a.exchangeOn(ctx, s, q)
 }
 
-// exchangeOn makes one on s. The response's body lasts until the next.
+// exchangeOn makes one on s, with a second request if the server asks who sends the first. The
+// response's body lasts until the next.
 func (a *asker) exchangeOn(ctx context.Context, s *session, q *Question) (*response, error) {
-	r, err := s.exchange(ctx, q, a.body[:0])
-	if r != nil {
-		a.body = r.body
+	for again := false; ; again = true {
+		r, err := s.exchange(ctx, q, a.body[:0])
+		if r != nil {
+			a.body = r.body
+		}
+		if err != nil || again || !a.sender.Asked(&q.Request, r.status, r.challenges()) {
+			return r, err
+		}
+		if r.asks = r.closes || r.cut || r.left || a.heads; r.asks {
+			return r, nil
+		}
 	}
-	return r, err
 }
 
 // askKept asks on one connection as often as the server lets us.
@@ -223,6 +243,9 @@ func (a *asker) askKept(ctx context.Context) (*Kept, error) {
 			return k, nil
 		case err != nil:
 			return nil, fmt.Errorf("request %d on one connection: %w", k.Served+1, err)
+		case r.asks && a.tally.answer.Status != r.status: // as it did not before
+			k.End = EndAnnounced
+			return k, nil
 		}
 		k.Served++
 		// The last response of a long connection says so and is not like the others.

@@ -14,6 +14,9 @@
 // (session.go), which gave it the bytes, keeps those of the header and splits what the codec has
 // judged (response.go). A tap in the codec would cost each request of a load; this costs nothing.
 //
+// A load that says who it is by Digest or AWS's signatures has its questions say so, too (package
+// auth): a challenge is answered, and only what comes then is an answer.
+//
 // One connection is open at a time, because some servers serve only one, and every request leaves
 // in one piece. No two exchanges run side by side: between the first Date and the second there is
 // time enough for all others. Of HTTP/2, HTTP/3 and FastCGI no spelling and no framing can be

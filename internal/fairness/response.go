@@ -3,6 +3,7 @@ package fairness
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/fact"
@@ -26,6 +27,17 @@ type response struct {
 	cut     bool   // there is more body than was read
 	left    bool   // likewise, as users of a stream left it
 	closes  bool   // the connection ends with it
+	asks    bool   // it asks who sends the request, and cannot be told on this connection
+}
+
+// challenges are its fields that ask who sends the request.
+func (r *response) challenges() (all []string) {
+	for _, f := range r.fields {
+		if strings.EqualFold(f.Name, "WWW-Authenticate") {
+			all = append(all, f.Value)
+		}
+	}
+	return all
 }
 
 // headerSize is the bytes of the header as its protocol counts them: HTTP/1's as they came, and

@@ -109,7 +109,7 @@ func (s *session) exchange(ctx context.Context, q *Question, body []byte) (*resp
 		until = by
 	}
 	s.got, s.wire = collector{response: response{body: body}}, 0
-	request, asked, taken := q.Request, false, s.tally.taken
+	request, asked, taken := s.sender.Signed(q.Request), false, s.tally.taken
 	for {
 		if err := s.decode(asked); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"errors"
 	"strings"
 
 	"dyno/internal/engine/data"
@@ -19,13 +20,18 @@ var requestRows = []Setting{
 		Form: &Form{Does: "a header, as X-Trace: on"}, Key: "workload.request.headers"},
 	{Name: "user", Short: "u", Value: "USER:PASSWORD", Group: requestGroup, On: All, Secret: true,
 		Does:   "the header Authorization: Basic of these",
-		Access: Access{Text: sender}, Field: "User", Library: "User"},
-	{Name: "auth", Value: "HOW", Group: requestGroup, On: Run | Find,
+		Access: Access{Set: setSender, Text: sender}, Field: "User", Library: "User",
+		Key: "workload.user",
+		Schema: KeyWords{`"type": "string"`, "with auth, who sends requests: USER:PASSWORD, or " +
+			"KEY:SECRET; {{env \"NAME\"}} keeps it out of the file"}},
+	{Name: "auth", Value: "HOW", Group: requestGroup, On: All,
 		Does: "how -u says who sends a request: digest (it answers challenges), or\n" +
 			"sigv4:REGION/SERVICE with KEY:SECRET (AWS; the request is signed)",
 		Values: []string{loadplan.Digest, "sigv4:us-east-1/s3"}, Free: true,
 		Access: notOfLibrary(text(func(p *loadplan.Plan) *string { return &p.Auth })),
-		Field:  "Auth", Library: "Auth",
+		Field:  "Auth", Library: "Auth", Key: "workload.auth",
+		Schema: KeyWords{`"type": "string"`, "how user says who sends a request: digest, or " +
+			"sigv4:REGION/SERVICE; default: its headers do"},
 		Says: func(p *loadplan.Plan) string {
 			if p.Auth == "" {
 				return ""
@@ -162,6 +168,15 @@ func sender(p *loadplan.Plan) []string {
 		return nil
 	}
 	return []string{"USER:PASSWORD"}
+}
+
+// setSender sets who sends requests.
+func setSender(p *loadplan.Plan, s string) error {
+	if !strings.Contains(s, ":") {
+		return errors.New("has no colon; write USER:PASSWORD, and USER: without a password")
+	}
+	p.User = s
+	return nil
 }
 
 // notOfLibrary is an access of which the library sets the fields itself.

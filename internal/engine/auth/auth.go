@@ -9,6 +9,7 @@
 //	auth.go         the scenario
 //	challenges.go   the challenges of a field
 //	digest.go       Digest: answers challenges
+//	sender.go       single requests, outside of a load
 //	sigv4.go        AWS Signature Version 4
 package auth
 
@@ -28,18 +29,18 @@ func Applied(p loadplan.Plan) loadplan.Plan {
 	if p.Auth == "" {
 		return p
 	}
-	user, password, _ := strings.Cut(p.User, ":")
-	m := &maker{Maker: p.Scenario, requests: p.ProtoRequests()}
-	if region, service, is := loadplan.SigV4(p.Auth); is {
-		m.kind = func() signer {
-			return newSigV4(user, password, region, service, p.ChunkSize > 0)
-		}
-	} else {
-		m.kind = func() signer { return &digester{user: user, password: password} }
-		m.asks = true
-	}
-	p.Scenario = m
+	p.Scenario = &maker{Maker: p.Scenario, requests: p.ProtoRequests(), plan: p,
+		asks: p.Auth == loadplan.Digest}
 	return p
+}
+
+// newSigner is the signer of a plan that has an Auth.
+func newSigner(p *loadplan.Plan) signer {
+	user, password, _ := strings.Cut(p.User, ":")
+	if region, service, is := loadplan.SigV4(p.Auth); is {
+		return newSigV4(user, password, region, service, p.ChunkSize > 0)
+	}
+	return &digester{user: user, password: password}
 }
 
 // A signer says who sends a request.
@@ -52,8 +53,8 @@ type signer interface {
 type maker struct {
 	scenario.Maker
 	requests []proto.Request
-	kind     func() signer // of a worker
-	asks     bool          // the server has to be asked what to sign
+	plan     loadplan.Plan
+	asks     bool // the server has to be asked what to sign
 }
 
 // challengeField has what a server wants to be signed.
@@ -74,7 +75,7 @@ func (m *maker) Make(s scenario.Share) (scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{maker: m, inner: inner, signer: m.kind(), first: s.FirstUser,
+	w := &worker{maker: m, inner: inner, signer: newSigner(&m.plan), first: s.FirstUser,
 		users: make([]user, s.Users)}
 	if measures, is := inner.(measuring); is {
 		return measuringWorker{w, measures}, nil
@@ -120,7 +121,8 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	x := w.of(u)
 	if w.asks {
-		if r.Status == 401 && !x.asked && !x.own && x.step.Origin == 0 && x.challenge.take(r) {
+		if r.Status == 401 && !x.asked && !x.own && x.step.Origin == 0 &&
+			x.challenge.take(challengesOf(r)) {
 			x.asked = true
 			step := w.sign(u, x)
 			step.Think, step.Hop, step.Challenge = 0, true, true

@@ -4,18 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"dyno/internal/engine/scenario"
 )
-
-// response is one that has fields of challenges.
-func response(fields ...string) *scenario.Response {
-	r := new(scenario.Response)
-	for _, f := range fields {
-		r.AddField([]byte(challengeField), []byte(f), false)
-	}
-	return r
-}
 
 // Of all challenges of all fields, whatever their schemes and order, the strongest that can be answered is,
 // and of equals the first. What is malformed spoils only itself.
@@ -55,7 +44,7 @@ func TestChallenges(t *testing.T) {
 		"nothing":               {[]string{"", ",", "Digest", "=", `"`}, ""},
 	} {
 		var u challenge
-		is := u.take(response(c.fields...))
+		is := u.take(c.fields)
 		if is != (c.want != "") || is && u.asks.Nonce != c.want {
 			t.Errorf("%s: %v %+v, want the nonce %q", name, is, u.asks, c.want)
 		}
@@ -66,7 +55,7 @@ func TestChallenges(t *testing.T) {
 func TestAnswerText(t *testing.T) {
 	var u user
 	u.request.Method, u.request.Path = "GET", `/a"b`
-	if !u.challenge.take(response("Digest realm=\"B\xfccher \\\"\\\\\u00a0\", nonce=\"a/=\", opaque=\"o,\", qop=auth, userhash=TRUE")) {
+	if !u.challenge.take([]string{"Digest realm=\"B\xfccher \\\"\\\\\u00a0\", nonce=\"a/=\", opaque=\"o,\", qop=auth, userhash=TRUE"}) {
 		t.Fatal("no challenge")
 	}
 	(&digester{"alice", "p"}).sign(&u, time.Time{})

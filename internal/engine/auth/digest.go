@@ -28,16 +28,25 @@ type challenge struct {
 // algorithms are those that can be answered, each stronger than those before it.
 var algorithms = []string{"MD5", "SHA-256", "SHA-512-256", "SHA-512"}
 
-// take takes, of the challenges of a response, the strongest that can be answered; of equals the
-// first. It reports whether there is one.
-func (c *challenge) take(r *scenario.Response) bool {
-	best := -1
+// challengesOf are the fields of a response that have challenges.
+func challengesOf(r *scenario.Response) (fields []string) {
 	for i := range r.Fields() {
-		name, value, _ := r.FieldAt(i)
-		if string(name) != challengeField || len(value) > longest {
+		if name, value, _ := r.FieldAt(i); string(name) == challengeField {
+			fields = append(fields, string(value))
+		}
+	}
+	return fields
+}
+
+// take takes, of the challenges of a response's fields, the strongest that can be answered; of
+// equals the first. It reports whether there is one.
+func (c *challenge) take(fields []string) bool {
+	best := -1
+	for _, field := range fields {
+		if len(field) > longest {
 			continue
 		}
-		eachChallenge(string(value), func(asks *digest.Challenge) {
+		eachChallenge(field, func(asks *digest.Challenge) {
 			if strength := strengthOf(asks); strength > best {
 				best, *c = strength, challenge{asks: asks}
 			}

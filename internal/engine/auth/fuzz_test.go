@@ -20,9 +20,9 @@ func FuzzChallenge(f *testing.F) {
 	f.Add(`Basic realm="a, b", Digest nonce=1,,qop = "auth-int, auth" , Negotiate a==, Digest nonce="2", algorithm=SHA-256`)
 	f.Fuzz(func(t *testing.T, asks string) {
 		var u, amid user
-		is := u.challenge.take(response(asks))
+		is := u.challenge.take([]string{asks})
 		if around := `Basic realm="Digest nonce=\"0\"", ` + asks; len(around) <= longest {
-			if amid.challenge.take(response("NTLM", around)) != is || !reflect.DeepEqual(amid.challenge, u.challenge) {
+			if amid.challenge.take([]string{"NTLM", around}) != is || !reflect.DeepEqual(amid.challenge, u.challenge) {
 				t.Errorf("%q: %+v, behind Basic %+v", asks, u.challenge.asks, amid.challenge.asks)
 			}
 		}

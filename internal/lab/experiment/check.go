@@ -153,6 +153,7 @@ func (c *checker) checkWorkload() {
 	}
 	c.checkData()
 	c.checkRequest("workload.request", w.Request)
+	c.checkEnvUses("workload.user", w.User)
 	c.checkFileBeside("workload.requests_file", w.RequestsFile)
 	c.checkFileBeside("workload.urls", w.URLs)
 	c.checkFileBeside("workload.hurl", w.Hurl)

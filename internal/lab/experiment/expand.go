@@ -98,6 +98,13 @@ func (v Variant) Asked() Request {
 	return v.workload.Request
 }
 
+// Sent is what v is sent: the workload, with v's own request if it has one.
+func (v Variant) Sent() Workload {
+	w := *v.workload
+	w.Request = v.Asked()
+	return w
+}
+
 // LevelOf is a level as v is loaded at it: with v's own version of HTTP, if it has one.
 func (v Variant) LevelOf(l Level) Level {
 	if v.HTTP != "" {

@@ -142,9 +142,9 @@ func TestMadeByConditions(t *testing.T) {
 // Of three braces the last two begin a hole.
 func TestThreeBraces(t *testing.T) {
 	t.Setenv("DYNO_TEST_K", "k")
-	got, err := Request{Body: `{"a":{{{env "DYNO_TEST_K"}}:1}}`}.ExpandVariables(nil)
-	if want := `{"a":{k:1}}`; got.Body != want || err != nil {
-		t.Errorf("%s, %v; want %s", got.Body, err, want)
+	got, err := Workload{Request: Request{Body: `{"a":{{{env "DYNO_TEST_K"}}:1}}`}}.ExpandVariables(nil)
+	if want := `{"a":{k:1}}`; got.Request.Body != want || err != nil {
+		t.Errorf("%s, %v; want %s", got.Request.Body, err, want)
 	}
 	words, err := splitWords(`a {{{b "c d"}}:1} \\{{{e}}`)
 	if want := []string{"a", `{{{b "c d"}}:1}`, `{{"\\"}}{{{e}}`}; !slices.Equal(words, want) || err != nil {

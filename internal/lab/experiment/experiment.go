@@ -184,6 +184,9 @@ type Workload struct {
 	DataOrder string          `json:"data_order,omitempty"`
 	Users     int             `json:"users,omitempty"` // 0: one for each slot
 
+	Auth string `json:"auth,omitempty"` // how User says who sends requests; "": their headers do
+	User string `json:"user,omitempty"` // USER:PASSWORD, or KEY:SECRET
+
 	Expect Expect `json:"expect"`
 
 	Stream  Stream `json:"stream,omitzero"`               // zero: answers are no streams

@@ -44,7 +44,7 @@ func Missing(v Variant) (reasons []string) {
 			say("the environment variable %s is not set%s", name, installAdvice(v, ""))
 		}
 	}
-	for _, name := range v.Asked().unsetVariables() {
+	for _, name := range v.Sent().unsetVariables() {
 		say("the environment variable %s, which its request names, is not set", name)
 	}
 	for _, program := range slices.Concat(v.Needs.Programs, v.programs()) {

@@ -53,22 +53,23 @@ func envIn(p hole.Piece) (e hole.Env, is, ok bool) {
 	return e, is, ok
 }
 
-// texts are the texts of a request in which variables may be named.
-func (r *Request) texts() []*string {
-	all := []*string{&r.Path, &r.Body}
-	for i := range r.Headers {
-		all = append(all, &r.Headers[i].Value)
+// texts are the texts of a workload in which variables may be named: those of its request, and who
+// sends it.
+func (w *Workload) texts() []*string {
+	all := []*string{&w.Request.Path, &w.Request.Body, &w.User}
+	for i := range w.Request.Headers {
+		all = append(all, &w.Request.Headers[i].Value)
 	}
 	return all
 }
 
-// ExpandVariables is r with the values of the variables that its path, headers and body name. If
-// keep is not nil, what keep returns stands in the place of the values. A variable that is not set
-// is an error.
-func (r Request) ExpandVariables(keep redact.Replacer) (Request, error) {
-	r.Headers = slices.Clone(r.Headers)
+// ExpandVariables is w with the values of the variables that its request and its user name. If keep
+// is not nil, what keep returns stands in the place of the values. A variable that is not set is an
+// error.
+func (w Workload) ExpandVariables(keep redact.Replacer) (Workload, error) {
+	w.Request.Headers = slices.Clone(w.Request.Headers)
 	var failed error
-	for _, text := range r.texts() {
+	for _, text := range w.texts() {
 		*text = ReplaceEnv(*text, func(_ string, e hole.Env) string {
 			args := []string{e.Name, e.Default}
 			if !e.HasDefault {
@@ -81,20 +82,23 @@ func (r Request) ExpandVariables(keep redact.Replacer) (Request, error) {
 			if keep != nil && os.Getenv(e.Name) != "" {
 				value = keep(e.Name, value)
 			}
+			if text == &w.User { // which has no holes
+				return value
+			}
 			return hole.Quote(value) // a value has no holes
 		})
 	}
-	return r, failed
+	return w, failed
 }
 
-// FromEnvironment reports whether a request names variables.
-func (r Request) FromEnvironment() bool {
-	return slices.ContainsFunc(r.texts(), func(s *string) bool { return HasEnv(*s) })
+// FromEnvironment reports whether a workload names variables.
+func (w Workload) FromEnvironment() bool {
+	return slices.ContainsFunc(w.texts(), func(s *string) bool { return HasEnv(*s) })
 }
 
-// unsetVariables are the variables that a request names, that are not set and have no default.
-func (r Request) unsetVariables() (names []string) {
-	for _, text := range r.texts() {
+// unsetVariables are the variables that a workload names, that are not set and have no default.
+func (w Workload) unsetVariables() (names []string) {
+	for _, text := range w.texts() {
 		ReplaceEnv(*text, func(_ string, e hole.Env) string {
 			if !e.HasDefault && os.Getenv(e.Name) == "" {
 				names = append(names, e.Name)
@@ -130,8 +134,8 @@ func (v Variant) Environment() (values []string) {
 			}
 		}
 	})
-	asked := v.Asked()
-	for _, text := range asked.texts() {
+	sent := v.Sent()
+	for _, text := range sent.texts() {
 		ReplaceEnv(*text, func(_ string, e hole.Env) string {
 			add(e.Name)
 			return ""

@@ -52,8 +52,11 @@ func (w *Workload) Take(p *loadplan.Plan, given map[string]bool) error {
 // checkPlan checks the settings of a level and of the workload together, as the engine does, each
 // at its key; those of the workload if first.
 func (c *checker) checkPlan(at string, l Level, first bool) {
-	p := loadplan.DefaultPlan()
-	if errors.Join(l.SetPlan(&p), c.Workload.SetPlan(&p)) != nil {
+	p, w := loadplan.DefaultPlan(), c.Workload
+	if HasEnv(w.User) {
+		w.User = "USER:PASSWORD"
+	}
+	if errors.Join(l.SetPlan(&p), w.SetPlan(&p)) != nil {
 		return // a value has a fault of its own
 	}
 	p.Users = 0 // who need a scenario, which is made of files

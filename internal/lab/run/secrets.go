@@ -208,8 +208,8 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	kept loadplan.Plan,
 	err error) {
 	w, l := r.workload(a), a.variant.LevelOf(l)
-	real := w
-	if real.Request, err = w.Request.ExpandVariables(nil); err != nil {
+	real, err := w.ExpandVariables(nil)
+	if err != nil {
 		return made, kept, err
 	}
 	made, err = workload.Plan(r.Experiment, r.inputs, l, real, url, cpus)
@@ -218,8 +218,9 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	}
 	r.conceal.learnLoad(lab.CellKey{Arm: a.Name, Level: l.Name}, made)
 	made.Target.URL = r.conceal.path(r.Keep.URL(made.Target.URL))
-	if kept = made; w.Request.FromEnvironment() {
-		if w.Request, err = w.Request.ExpandVariables(r.Keep); err == nil {
+	if kept = made; w.FromEnvironment() {
+		if w, err = w.ExpandVariables(r.Keep); err == nil {
+			w.User = real.User // which is not kept
 			kept, err = workload.Plan(r.Experiment, r.inputs, l, w, url, cpus)
 		}
 		kept.Target = made.Target

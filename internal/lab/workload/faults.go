@@ -90,7 +90,7 @@ func requestFaults(e *experiment.Experiment, f *Inputs, at string,
 	v experiment.Variant) (faults []error) {
 	w := Of(e, v)
 	var err error
-	if w.Request, err = w.Request.ExpandVariables(nil); err != nil {
+	if w, err = w.ExpandVariables(nil); err != nil {
 		return nil // it names a variable that is not set, and so is not available
 	}
 	url := string(v.URL)

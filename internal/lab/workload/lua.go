@@ -96,7 +96,7 @@ func scriptFaults(e *experiment.Experiment, f *Inputs) (faults []error) {
 	}
 	w := e.Workload
 	var err error
-	if w.Request, err = w.Request.ExpandVariables(nil); err != nil {
+	if w, err = w.ExpandVariables(nil); err != nil {
 		return faults // it names a variable that is not set, and so is not available
 	}
 	_, err = Plan(e, f, e.Levels[0], w, "http://localhost/", nil)

@@ -98,10 +98,10 @@ func GeneratorThreads(l experiment.Level, cpus []int) int {
 
 // Of is what a variant is sent, and what of.
 func Of(e *experiment.Experiment, v experiment.Variant) experiment.Workload {
-	w := e.Workload
+	w := v.Sent()
 	if v.Request != nil {
 		w.RequestsFile, w.URLs = "", "" // a script has the request as its own
 	}
-	w.Request, w.Expect = v.Asked(), v.Expected()
+	w.Expect = v.Expected()
 	return w
 }

@@ -30,7 +30,7 @@ func HasSecrets(e *experiment.Experiment) bool {
 			return true
 		}
 		w := Of(e, v)
-		if w.Request, err = w.Request.ExpandVariables(nil); err != nil {
+		if w, err = w.ExpandVariables(nil); err != nil {
 			continue // it names a variable that is not set, and so is not available
 		}
 		any := &Inputs{names: template.Names{Variables: variables(e.Workload), Unread: true}}

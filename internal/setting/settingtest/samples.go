@@ -49,6 +49,7 @@ var Samples = map[string]Sample{
 	"accept-encoding": {Good: "gzip,br;q=0.5", Wrong: "gizp", Value: "gzip,br;q=0.5",
 		WrongValue: "gizp"},
 	"auth":          {Good: "digest", Wrong: "sigv4:x", With: []string{"--user=USER:PASSWORD"}},
+	"user":          {Good: "USER:PASSWORD", Wrong: "x", With: []string{"--auth=digest"}},
 	"chunk-size":    {Good: "100", Wrong: "0", Value: 100, WrongValue: -1},
 	"expect-body":   {Good: "contains:a", Wrong: "x"},
 	"expect-header": {Good: "A: b", Wrong: ": b"},

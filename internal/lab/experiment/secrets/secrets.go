@@ -224,6 +224,8 @@ func (s *sifter) experiment(n *yaml.Node) {
 					s.request(v)
 				case "expect":
 					s.expect(v)
+				case "user":
+					s.value(v, s.user)
 				}
 			})
 		case "variants":
@@ -243,6 +245,16 @@ func (s *sifter) experiment(n *yaml.Node) {
 			})
 		}
 	})
+}
+
+// user is who sends requests, NAME:SECRET, of which the secret is one; all if it may come from the
+// environment together.
+func (s *sifter) user(text string) string {
+	name, secret, _ := strings.Cut(text, ":")
+	if strings.Contains(name, "{{") {
+		return s.replace("user", text)
+	}
+	return name + ":" + s.replace("password", secret)
 }
 
 // variable is one that the holes of requests name. In a secret's place it is one, whatever its

@@ -16,6 +16,8 @@ import (
 const withSecrets = `version: 1
 name: x # SECRET-ONE is not to be told
 workload:
+  auth: digest
+  user: ada:SECRET-ELEVEN
   request:
     method: POST
     path: /a?page=2&sig=SECRET-TWO
@@ -136,7 +138,7 @@ func TestFill(t *testing.T) {
 	}) {
 		t.Errorf("%v, missing %v", err, missing)
 	}
-	values["password"] = []string{"SECRET-ONE", "SECRET-SIX", "SECRET-TEN", `SECRET "THREE`}
+	values["password"] = []string{"SECRET-ELEVEN", "SECRET-ONE", "SECRET-SIX", "SECRET-TEN", `SECRET "THREE`}
 	filled, missing, others, err := FillIn(stored, values, marking())
 	if err != nil || len(missing) > 0 || len(others) > 0 {
 		t.Fatalf("%v, missing %v, others %v", err, missing, others)
@@ -159,32 +161,32 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// A request's path, headers and body have values of the environment, and nothing else is replaced.
+// A request's path, headers and body, and who sends it, have values of the environment, and nothing else is replaced.
 func TestRequestsOfTheEnvironment(t *testing.T) {
 	t.Setenv("DYNO_T", "value")
-	r := experiment.Request{Path: `/{{env "DYNO_T"}}`, Body: `{{name}} {{env "DYNO_NONE" "or this"}} {{ env "DYNO_T" }}`,
-		Headers: experiment.Mapping[string]{{Name: "A", Value: `b-{{env "DYNO_T"}}`}}}
+	r := experiment.Workload{User: `ada:{{env "DYNO_T"}}`, Request: experiment.Request{Path: `/{{env "DYNO_T"}}`, Body: `{{name}} {{env "DYNO_NONE" "or this"}} {{ env "DYNO_T" }}`,
+		Headers: experiment.Mapping[string]{{Name: "A", Value: `b-{{env "DYNO_T"}}`}}}}
 	got, err := r.ExpandVariables(nil)
-	if err != nil || got.Path != "/value" || got.Body != "{{name}} or this value" ||
-		got.Headers[0].Value != "b-value" || r.Headers[0].Value == "b-value" {
+	if err != nil || got.Request.Path != "/value" || got.Request.Body != "{{name}} or this value" ||
+		got.Request.Headers[0].Value != "b-value" || r.Request.Headers[0].Value == "b-value" || got.User != "ada:value" {
 		t.Errorf("%v %+v of %+v", err, got, r)
 	}
 	got, err = r.ExpandVariables(redact.PlainMark)
-	if err != nil || got.Path != "/(redacted)" || got.Body != "{{name}} or this (redacted)" {
+	if err != nil || got.Request.Path != "/(redacted)" || got.Request.Body != "{{name}} or this (redacted)" {
 		t.Errorf("%v %+v", err, got)
 	}
-	if _, err := (experiment.Request{Body: `{{env "DYNO_NONE"}}`}).ExpandVariables(nil); err == nil ||
+	if _, err := (experiment.Workload{User: `{{env "DYNO_NONE"}}`}).ExpandVariables(nil); err == nil ||
 		!strings.Contains(err.Error(), "DYNO_NONE is not set") {
 		t.Error(err)
 	}
 	t.Setenv("DYNO_T", `{{x}}\`) // no hole, whatever is around it
-	r = experiment.Request{Body: `\\{{env "DYNO_T"}}{{seq}} \{{env "DYNO_T"}}`}
+	r = experiment.Workload{Request: experiment.Request{Body: `\\{{env "DYNO_T"}}{{seq}} \{{env "DYNO_T"}}`}}
 	if got, err = r.ExpandVariables(nil); err != nil {
 		t.Error(err)
 	}
-	text, err := new(template.Names).Parse(got.Body, template.Position{Line: 1, Column: 1})
+	text, err := new(template.Names).Parse(got.Request.Body, template.Position{Line: 1, Column: 1})
 	if err != nil || text.Literal != `\\{{x}}\ {{env "DYNO_T"}}` || len(text.Holes) != 1 || text.Holes[0].At != 8 {
-		t.Errorf("%v: %s is %+v", err, got.Body, text)
+		t.Errorf("%v: %s is %+v", err, got.Request.Body, text)
 	}
 	const file = "version: 1\nname: x\nworkload: {request: {body: '%'}}\n" +
 		"variants: {a: {url: 'http://127.0.0.1:1/'}}\n"
