@@ -199,6 +199,15 @@ func TestInFlightOfUsers(t *testing.T) {
 	}
 }
 
+// A request without an answer is an error of a point, as one that failed.
+func TestErrorsOfAPoint(t *testing.T) {
+	r := &result.Result{Requests: result.Requests{Errors: 30, Unfinished: 12},
+		Latency: &result.Distribution{Count: 20}, Rate: result.Rate{Completed: 10}}
+	if p := pointOf(r, Connections, 4, 1); p.Errors != 42 {
+		t.Errorf("%d errors", p.Errors)
+	}
+}
+
 // Answers that come after the window are answers, and no throughput.
 func TestLateAnswers(t *testing.T) {
 	r := &result.Result{Latency: &result.Distribution{Count: 20, P50: 5e5},

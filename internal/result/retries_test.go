@@ -43,3 +43,21 @@ func TestRetriesNameTheRemedy(t *testing.T) {
 		}
 	}
 }
+
+// The server may have carried out a request that was sent again if its connection was only closed, and not if it had
+// announced that, refused the request or never had it. That matters unless the method is idempotent.
+func TestRetriedTwice(t *testing.T) {
+	for _, c := range []struct {
+		method, why string
+		want        bool
+	}{
+		{"POST", loadresult.RetryClosed, true}, {"PATCH", loadresult.RetryClosed, true},
+		{"GET", loadresult.RetryClosed, false}, {"PUT", loadresult.RetryClosed, false},
+		{"POST", loadresult.RetryAnnounced, false}, {"POST", loadresult.RetryRefused, false},
+	} {
+		all := retriesOf(loadresult.Retries{{Method: c.method, Why: c.why, Count: 7}})
+		if len(all) != 1 || all[0].Twice != c.want || all[0].Count != 7 {
+			t.Errorf("%s, %s: %+v", c.method, c.why, all)
+		}
+	}
+}

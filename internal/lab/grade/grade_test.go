@@ -99,6 +99,7 @@ func TestGrade(t *testing.T) {
 			"failed", false},
 		{"behind", func(t *lab.Trial) { setArrivals(t, 1000, 980, 0) }, lab.GradeF, "98.0 % of the requests due",
 			false},
+		{"hardly behind", func(t *lab.Trial) { setArrivals(t, 1000, 992, 0) }, lab.GradeA, "", false},
 		{"sent after the window", func(t *lab.Trial) { setArrivals(t, 1000, 1000, 30) }, lab.GradeF,
 			"97.0 % of the requests due", false},
 		{"behind, and the server was gone", func(t *lab.Trial) {

@@ -15,7 +15,7 @@ import (
 const closedLevels = `
 version: 1
 name: closed
-design: {measure: 1s, cooldown: 0}
+design: {measure: 1s, cooldown: 1s}
 levels: [{name: low, connections: 1}, {name: high, connections: 9}]
 variants:
   base: {url: http://base.invalid/}
@@ -33,7 +33,7 @@ func TestAdvice(t *testing.T) {
 	const within, between = 0.04, 0.02
 	random := rand.New(rand.NewPCG(3, 3))
 	trial := func(arm string, round int) *lab.Trial {
-		x := &lab.Trial{Slot: lab.Slot{Round: round, Arm: arm, Level: "low"}, TookS: 14, Grade: lab.GradeA,
+		x := &lab.Trial{Slot: lab.Slot{Round: round, Arm: arm, Level: "low"}, TookS: 13, Grade: lab.GradeA,
 			Result: &result.Result{Window: result.Window{MeasuredS: 10}}}
 		level := between * random.NormFloat64()
 		for i := range 10 {
@@ -50,7 +50,8 @@ func TestAdvice(t *testing.T) {
 	spoiled.Grade, spoiled.Result.Series[3].Completed = lab.GradeF, 1
 	a := adviceFor(r, append(trials, spoiled))
 	if a == nil || math.Abs(a.Within/within-1) > 0.05 || math.Abs(a.Between/between-1) > 0.15 ||
-		a.CostS != 4 || a.WindowS < 4 || a.WindowS > 5 { // √(4 × 16 / 4) = 4
+		a.CostS != 4 || // 3 s beside the window, and the cooldown
+		a.WindowS < 4 || a.WindowS > 5 { // √(4 × 16 / 4) = 4
 		t.Errorf("%+v", a)
 	}
 	if a := adviceFor(r, trials[:1]); a != nil {

@@ -140,7 +140,7 @@ func screening(seed uint64, rounds int, noise, size float64) (scope, []*lab.Tria
 	}
 	e.Variants = experiment.Mapping[experiment.Definition]{{Name: "n",
 		Value: experiment.Definition{URL: experiment.Template(url)}}}
-	q := scope{metrics: []experiment.Metric{"throughput"}, margin: 0.02, levels: []string{"l"}, screen: true}
+	q := scope{metrics: []experiment.Metric{"throughput"}, margin: 0.02, levels: []string{"l"}, screen: true, look: 1}
 	variants := experiment.Expand(e)
 	var loaded []string
 	for _, v := range variants {
@@ -168,6 +168,17 @@ func screening(seed uint64, rounds int, noise, size float64) (scope, []*lab.Tria
 		}
 	}
 	return q, trials
+}
+
+// Lenth's method knows no looks: who looked before has no verdict of one round by it.
+func TestScreeningLookedAtBefore(t *testing.T) {
+	q, trials := screening(1, 1, 0.005, 1)
+	q.look = 2
+	for _, c := range judgeScope(q, trials) {
+		if c.Method == lab.ByLenth || c.Verdict == stats.Different {
+			t.Errorf("%+v", c)
+		}
+	}
 }
 
 // Screenings find two effects and an interaction, and what is nothing stays nothing: by sign flips of

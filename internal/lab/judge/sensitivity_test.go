@@ -1,14 +1,17 @@
 package judge
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
+	"dyno/internal/stats"
 )
 
 // sensitivity is what is found of a cell on which the settings of the generator have these effects.
@@ -81,5 +84,37 @@ func TestSensitivity(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(r.Cautions, "\n"), r.Sensitive.Sentence) {
 		t.Errorf("%q does not say %q", r.Cautions, r.Sensitive.Sentence)
+	}
+}
+
+// Where no setting is shown to move a cell, the widest interval, to either side, says by how much one may; of those that
+// move it by the margin, it is the one that does most.
+func TestGeneratorChoice(t *testing.T) {
+	ratio := func(low, estimate, high float64) stats.Interval {
+		return stats.Interval{Low: low, Estimate: estimate, High: high, Level: 0.95}
+	}
+	few := ratio(0.5, 1, 2)
+	few.Level = 0.75
+	for name, c := range map[string]struct {
+		of   []stats.Interval
+		want fact.GeneratorChoice
+	}{
+		"the widest is upwards":       {[]stats.Interval{ratio(0.98, 1, 1.25), ratio(0.96, 1, 1.02)}, fact.GeneratorChoice{High: 25}},
+		"the widest is downwards":     {[]stats.Interval{ratio(0.96, 1, 1.02), ratio(0.8, 1, 1.05)}, fact.GeneratorChoice{High: 25}},
+		"an effect below the margin":  {[]stats.Interval{ratio(1.001, 1.01, 1.02)}, fact.GeneratorChoice{High: 2}},
+		"a factor of two and more":    {[]stats.Interval{ratio(0.4, 1, 2.5)}, fact.GeneratorChoice{Open: fact.RoundsDiffer}},
+		"too few rounds":              {[]stats.Interval{ratio(0.9, 1, 1.1), few}, fact.GeneratorChoice{Open: fact.TooFewRounds, Rounds: 3}},
+		"the second moves it more":    {[]stats.Interval{ratio(1.05, 1.1, 1.15), ratio(1.25, 1.5, 1.75)}, fact.GeneratorChoice{Setting: "1", Percent: 50, Low: 25, High: 75}},
+		"the first moves it more":     {[]stats.Interval{ratio(1.25, 1.5, 1.75), ratio(1.05, 1.1, 1.15)}, fact.GeneratorChoice{Setting: "0", Percent: 50, Low: 25, High: 75}},
+		"downwards, and never signed": {[]stats.Interval{ratio(0.25, 0.5, 0.75)}, fact.GeneratorChoice{Setting: "0", Percent: 50, Low: 25, High: 75}},
+	} {
+		s := &lab.Sensitivity{}
+		for i, v := range c.of {
+			s.Settings = append(s.Settings, lab.SensitiveSetting{Name: fmt.Sprint(i), Ratio: v, Trials: 3})
+		}
+		got := generatorChoice(s, 0.02)
+		if got.High = math.Round(1e6*got.High) / 1e6; got != c.want || s.Matters != (c.want.Setting != "") {
+			t.Errorf("%s: %+v, matters: %v; want %+v", name, got, s.Matters, c.want)
+		}
 	}
 }
