@@ -198,7 +198,11 @@ func (o order) carryOut(ctx context.Context, exe string) error {
 	case cmd.ProcessState.Success(): // even if it was told to stop just then
 		return nil
 	case said.lastLine() != "":
-		return errors.New(said.lastLine())
+		why := errors.New(said.lastLine())
+		if cmd.ProcessState.ExitCode() == exitInterrupted {
+			return dashboard.Stopped{Err: why}
+		}
+		return why
 	}
 	return fmt.Errorf("the experiment's process: %w", err)
 }

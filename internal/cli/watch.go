@@ -29,7 +29,7 @@ func (f *runFlags) addWatch(s string) (err error) {
 		return f.away.addWatched(process, agent)
 	}
 	if f.watched, err = probe.Also(f.watched, s); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "probe: "))
+		return err
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
 // beginWatch is startWatch with the configuration of the machine's probe.
 func beginWatch(ctx context.Context, f *runFlags, config probe.Config) (w watch, err error) {
 	if w.sampler, err = probe.Start(config); err != nil && len(f.watched) > 0 {
-		return w, loadplan.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
+		return w, loadplan.Flaw{Setting: "--watch", Problem: err.Error()}
 	}
 	w.server, w.asked = len(f.watched) > 0, f.watch
 	if w.away, err = f.away.beginAwayWatch(ctx, f.fleet.bus); err != nil {

@@ -18,3 +18,11 @@ func TestWaitedIsLatency(t *testing.T) {
 		t.Errorf("%+v of %+v", over, r.Requests.Waited)
 	}
 }
+
+// What is known of requests without an answer is in µs; the result has its times in s.
+func TestWaitedIsInMicroseconds(t *testing.T) {
+	r := &Result{Window: Window{MeasuredS: 4, DrainedS: 0.5}}
+	if l := r.waited(); l.Window != 4e6 || l.Drained != 5e5 {
+		t.Errorf("%+v", l)
+	}
+}

@@ -98,7 +98,7 @@ func (a *Agent) answerQuestion(watches map[string]*activeWatch, m *nats.Msg, now
 		out.Nonce = a.nonces.Issue(int64(now.Sub(a.nonceOrigin)))
 	default:
 		if out.Seen, err = a.carryOut(watches, q, now); err != nil {
-			out.Fault = strings.TrimPrefix(err.Error(), "probe: ")
+			out.Fault = err.Error()
 		}
 	}
 	b, err := json.Marshal(out)

@@ -170,13 +170,19 @@ func screening(seed uint64, rounds int, noise, size float64) (scope, []*lab.Tria
 	return q, trials
 }
 
-// Lenth's method knows no looks: who looked before has no verdict of one round by it.
-func TestScreeningLookedAtBefore(t *testing.T) {
-	q, trials := screening(1, 1, 0.005, 1)
-	q.look = 2
-	for _, c := range judgeScope(q, trials) {
-		if c.Method == lab.ByLenth || c.Verdict == stats.Different {
-			t.Errorf("%+v", c)
+// Lenth's method takes most effects for none, which only a screening's are, and knows no looks: where all combinations are
+// measured, or somebody looked before, one round has no verdict.
+func TestOneRoundWithoutLenth(t *testing.T) {
+	for _, c := range []struct {
+		screen bool
+		look   int
+	}{{true, 2}, {false, 1}} {
+		q, trials := screening(1, 1, 0.005, 1)
+		q.screen, q.look = c.screen, c.look
+		for _, of := range judgeScope(q, trials) {
+			if of.Method == lab.ByLenth || of.Verdict == stats.Different {
+				t.Errorf("%+v: %+v", c, of)
+			}
 		}
 	}
 }

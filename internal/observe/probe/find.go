@@ -25,7 +25,7 @@ type candidate struct {
 func Find(what string) ([]Tree, error) {
 	all, err := running()
 	if err != nil {
-		return nil, fmt.Errorf("probe: %w", err)
+		return nil, err
 	}
 	return findAmong(what, all, os.Getpid())
 }
@@ -58,7 +58,7 @@ func findAmong(what string, all []candidate, self int) ([]Tree, error) {
 	if pid, err := strconv.Atoi(what); err == nil {
 		c, there := byPID[pid]
 		if !there {
-			return nil, fmt.Errorf("probe: there is no process %d", pid)
+			return nil, fmt.Errorf("there is no process %d", pid)
 		}
 		return []Tree{{Name: c.programName(), PID: pid}}, nil
 	}
@@ -71,7 +71,7 @@ func findAmong(what string, all []candidate, self int) ([]Tree, error) {
 		}
 	}
 	if len(roots) == 0 {
-		return nil, fmt.Errorf("probe: no process is named %q%s", what, nearestName(what, all, self))
+		return nil, fmt.Errorf("no process is named %q%s", what, nearestName(what, all, self))
 	}
 	slices.SortFunc(roots, func(a, b Tree) int { return cmp.Compare(a.PID, b.PID) })
 	if len(roots) > 1 {

@@ -132,7 +132,7 @@ func Start(c Config) (*Sampler, error) {
 		c.Every = MinEvery
 	}
 	if c.Every < MinEvery {
-		return nil, fmt.Errorf("probe: cannot sample every %v: at least %v, so as not to disturb",
+		return nil, fmt.Errorf("cannot sample every %v: at least %v, so as not to disturb",
 			c.Every, MinEvery)
 	}
 	if c.Trees == nil {
@@ -142,7 +142,7 @@ func Start(c Config) (*Sampler, error) {
 	ready := make(chan error)
 	go s.sampleLoop(c, ready)
 	if err := <-ready; err != nil {
-		return nil, fmt.Errorf("probe: cannot watch this machine: %w", err)
+		return nil, fmt.Errorf("cannot watch this machine: %w", err)
 	}
 	return s, nil
 }

@@ -193,12 +193,13 @@ func (e experiment) serverViews(i int) (views []View) {
 		of := fmt.Sprintf("n = %s of round %d", format.Plural(int64(len(shown)), "trial"), round)
 		for _, r := range readings {
 			v := View{Name: nameAt("server", i) + "-" + slug(r.title), Title: r.title + " at " + e.load(i),
-				Unit: cmp.Or(r.unit, "number") + " over the time of the window, s", Cursor: true,
+				Of: cmp.Or(r.unit, "number"), Cursor: true,
 				Foot: []string{of,
 					"a point is a reading, or the mean of as many as there was no room for",
 					"vertical lines: the window"},
 				Figure: r.title, Choice: []Choice{{Of: "level", Name: e.Levels[i].Name, Label: e.load(i)},
 					{Of: "round", Name: fmt.Sprint(round)}}}
+			v.Unit = v.Of + " over the time of the window, s"
 			if k > 0 {
 				v.Name = ""
 			}
@@ -234,7 +235,8 @@ func (e experiment) addReadings(v *View, r reading, shown []watched) bool {
 	case r.stacked:
 		kind, reach.most = Rect, 100/1.05
 	case len(names) > linesMax:
-		v.Foot = append(v.Foot, fmt.Sprintf("the %d largest of %d lines", linesMax, len(names)))
+		v.Left = fmt.Sprintf("the %d largest of %d lines", linesMax, len(names))
+		v.Foot = append(v.Foot, v.Left)
 		names = reach.largest(linesMax)
 	}
 	for k, name := range names {

@@ -37,6 +37,7 @@ type View struct {
 	Title   string   `json:"title"`             // what it shows, or what it says
 	About   string   `json:"-"`                 // what was loaded, and how
 	Unit    string   `json:"unit"`              // of the axes
+	Of      string   `json:"of,omitempty"`      // the unit of the values alone, for their table
 	Summary string   `json:"summary,omitempty"` // what it shows, for those who do not see it
 	Legend  []Key    `json:"legend,omitempty"`  // of the marks
 	X       Axis     `json:"x"`
@@ -46,6 +47,7 @@ type View struct {
 	Panels  []Panel  `json:"panels,omitempty"` // small plots in place of one with X and Y
 	Height  float64  `json:"height,omitempty"` // of the field in px; 0: as the width asks for
 	Foot    []string `json:"foot,omitempty"`   // n, what intervals are, notes
+	Left    string   `json:"left,omitempty"`   // of Foot: that not all lines are drawn
 	Empty   string   `json:"empty,omitempty"`  // why there is nothing to draw; "": there is
 
 	Section string   `json:"section,omitempty"` // of the page; "": the page does not draw it

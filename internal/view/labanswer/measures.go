@@ -16,33 +16,35 @@ type phrase struct {
 	less string // "less CPU per request"
 	more string
 	than string // what a multiple is of: "the CPU per request of"
+
+	counts bool // it is a number of something
 }
 
 var phrases = map[string]phrase{
 	"throughput": {"throughput", "answers", "fewer requests/s", "more requests/s",
-		"as many requests/s as"},
-	"capacity": {"capacity", "takes", "less load", "more load", "the load of"},
+		"as many requests/s as", true},
+	"capacity": {"capacity", "takes", "less load", "more load", "the load of", false},
 	lab.InFlight: {"requests in flight", "has", "fewer requests in flight",
-		"more requests in flight", "as many requests in flight as"},
+		"more requests in flight", "as many requests in flight as", true},
 	"cpu": {"CPU per request", "needs", "less CPU per request", "more CPU per request",
-		"the CPU per request of"},
+		"the CPU per request of", false},
 	"generator_cpu": {"generator's CPU per request", "costs the generator",
-		"less CPU per request", "more CPU per request", "the CPU per request of"},
+		"less CPU per request", "more CPU per request", "the CPU per request of", false},
 	"host_cpu": {"machine's CPU per request", "costs the machine", "less CPU per request",
-		"more CPU per request", "the CPU per request of"},
-	"memory": {"memory", "needs", "less memory", "more memory", "the memory of"},
+		"more CPU per request", "the CPU per request of", false},
+	"memory": {"memory", "needs", "less memory", "more memory", "the memory of", false},
 	"bytes": {"bytes per request", "sends", "fewer bytes per request", "more bytes per request",
-		"the bytes per request of"},
+		"the bytes per request of", true},
 	"iterations": {"iterations/s", "completes", "fewer iterations/s", "more iterations/s",
-		"as many iterations/s as"},
-	"events": {"events/s", "sends", "fewer events/s", "more events/s", "as many events/s as"},
-	"tokens": {"tokens/s", "sends", "fewer tokens/s", "more tokens/s", "as many tokens/s as"},
+		"as many iterations/s as", true},
+	"events": {"events/s", "sends", "fewer events/s", "more events/s", "as many events/s as", true},
+	"tokens": {"tokens/s", "sends", "fewer tokens/s", "more tokens/s", "as many tokens/s as", true},
 	"cpu_event": {"CPU per event", "needs", "less CPU per event", "more CPU per event",
-		"the CPU per event of"},
+		"the CPU per event of", false},
 	"good": {"share of good requests", "has", "lower share of good requests",
-		"higher share of good requests", "the share of good requests of"},
-	"goodput": {"goodput", "has", "lower goodput", "higher goodput", "the goodput of"},
-	"checks":  {"checks passed", "passes", "fewer checks", "more checks", "as many checks as"},
+		"higher share of good requests", "the share of good requests of", false},
+	"goodput": {"goodput", "has", "lower goodput", "higher goodput", "the goodput of", false},
+	"checks":  {"checks passed", "passes", "fewer checks", "more checks", "as many checks as", true},
 }
 
 // phraseOf is how a measure is spoken of; that of a time is made from its name.
@@ -57,7 +59,7 @@ func phraseOf(metric string) phrase {
 			name = rest + of
 		}
 	}
-	return phrase{name, "has", "lower " + name, "higher " + name, "the " + name + " of"}
+	return phrase{name, "has", "lower " + name, "higher " + name, "the " + name + " of", false}
 }
 
 // MeasureName is the name of a measure in words: "CPU per request".
@@ -159,7 +161,7 @@ func absoluteEnds(c lab.Comparison) string {
 // asMuch follows a multiple whose measure was named before.
 func asMuch(p phrase) string {
 	switch {
-	case strings.HasPrefix(p.more, "more ") && strings.HasPrefix(p.less, "fewer "):
+	case p.counts:
 		return "as many"
 	case p.verb == "has":
 		return "as high"

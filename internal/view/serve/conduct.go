@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -37,7 +38,14 @@ type Conducting struct {
 type begunLab struct {
 	ended   chan struct{} // closed at the end
 	problem string        // that it ended with
+	stopped bool          // that is that it was stopped, and can go on
 }
+
+// A Stopped is the error of an experiment that was stopped, and can go on.
+type Stopped struct{ Err error }
+
+// Error is how it can go on.
+func (s Stopped) Error() string { return s.Err.Error() }
 
 // isRunning reports whether it goes on; of none that was begun here it does not.
 func (c *begunLab) isRunning() bool {
@@ -133,6 +141,7 @@ func (s *Server) startConducted(next Conducting) (*begunLab, error) {
 		defer stop()
 		if err := next.Run(ctx); err != nil {
 			begun.problem = err.Error()
+			_, begun.stopped = errors.AsType[Stopped](err)
 		}
 		l.mu.Lock()
 		l.release()

@@ -65,7 +65,10 @@ func (p *play) run(ctx context.Context, dir string) error {
 				return err
 			}
 		case <-ctx.Done():
-			return errors.Join(write("interrupted"), errors.New("interrupted; it can go on"))
+			if err := write("interrupted"); err != nil {
+				return err
+			}
+			return Stopped{errors.New("interrupted; it can go on")}
 		}
 	}
 }
@@ -163,8 +166,8 @@ func TestResume(t *testing.T) {
 	stop := next()
 	for ; !strings.Contains(stop.data, `"resumable":true`); stop = next() {
 	}
-	if strings.Contains(stop.data, `"ours":true`) {
-		t.Errorf("it runs, and can be resumed: %s", stop.data)
+	if strings.Contains(stop.data, `"ours":true`) || strings.Contains(stop.data, "it can go on") {
+		t.Errorf("it runs and can be resumed, or says what its button does: %s", stop.data)
 	}
 	stopped := os.DirFS(<-p.begun)
 	imported := filepath.Join(p.home, "experiments", "imported") // as dyno import leaves one

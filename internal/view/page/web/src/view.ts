@@ -83,6 +83,8 @@ export interface View {
   panels?: Panel[];
   height?: number;
   foot?: string[];
+  left?: string; // of foot: that not all lines are drawn
+  of?: string; // the unit of the values alone
   empty?: string;
   section?: string;
   figure?: string; // that has a choice of several views

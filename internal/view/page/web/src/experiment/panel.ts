@@ -71,8 +71,7 @@ function reading(v: View, width: number, cursors: Cursors): HTMLElement[] {
   const box = h("div", { role: "group", "aria-label": v.figure }, drawn.element);
   const times = linesOf(v).reduce<number[]>((best, { m }) => (m.x.length > best.length ? m.x.filter((x) => x !== null) : best), []);
   cursors.attach(v.figure!, box, drawn.plots, times, (i) => `${times[i].toFixed(1)} s: ${readingsAt(v, times[i])}`, readout);
-  const notes = (v.foot ?? []).filter((s) => s.includes("largest")).join("; ");
-  return [h("h4", {}, v.figure!), h("p", { class: "caption" }, [v.unit, notes].filter((s) => s).join("; ")), legend(v.legend ?? []), box, readout];
+  return [h("h4", {}, v.figure!), h("p", { class: "caption" }, [v.unit, v.left].filter((s) => s).join("; ")), legend(v.legend ?? []), box, readout];
 }
 
 /** linesOf are the lines of all variants: an area's values are from its other side on. */
@@ -98,7 +97,7 @@ function panelTable(all: View[]): Table {
     const within = values.filter((y, i): y is number => y !== null && m.x[i] !== null && m.x[i]! >= 0 && m.x[i]! <= end);
     const of = within.length > 0 ? within : known;
     const [mean, peak] = [of.reduce((a, b) => a + b, 0) / of.length, Math.max(...known)];
-    return [arm, v.figure!, m.name ?? "", v.unit.replace(/ over the time.*/, ""), { text: digits3(mean), value: mean }, { text: digits3(peak), value: peak }];
+    return [arm, v.figure!, m.name ?? "", v.of ?? v.unit, { text: digits3(mean), value: mean }, { text: digits3(peak), value: peak }];
   }));
   return { head: ["variant", "reading", "of", "unit", "mean", "peak"], rows };
 }

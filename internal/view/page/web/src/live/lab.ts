@@ -104,7 +104,6 @@ function actButton(id: string, name: string, label: string, meanwhile: string, m
 
 function view(id: string, s: State): Node[] {
   const running = s.state === "running" && !s.problem;
-  const hint = s.resumable && s.problem?.startsWith("interrupted; go on with"); // which the button does
   const step = running && !s.checked ? "building and checking servers" : s.problem && s.state === "running" ? "ended in the middle" : s.state;
   const left = running && s.left_s ? `about ${format.duration(s.left_s * 1e6)} left` : "";
   const bar = h("progress", { max: s.done + s.queued || 1, value: s.done, "aria-label": "trials done" });
@@ -113,7 +112,7 @@ function view(id: string, s: State): Node[] {
       h("p", { "data-state": s.state }, h("strong", {}, step), ` · ${s.scope}`),
       h("p", { class: "toolbar" }, bar, h("span", { "data-key": "done", "data-value": s.done }, `${s.done} of ${s.done + s.queued} trials`), h("span", {}, left),
         h("a", { href: `/labs/${encodeURIComponent(id)}/report` }, running ? "report so far" : "report")),
-      ...(s.problem && !hint ? [banner(s.state === "interrupted" ? "doubt" : "bad", s.problem)] : []),
+      ...(s.problem ? [banner(s.state === "interrupted" ? "doubt" : "bad", s.problem)] : []),
       ),
     ...(s.done > 0 ? [h("p", { class: "caption" }, running ? "What the trials say so far; it may still change" : "What the trials say"), said(s, running)] : []),
     ...((s.verdicts ?? []).length > 0 ? [h("details", {}, h("summary", {}, "In the words of the report"), list(s.verdicts ?? [])!)] : []),
