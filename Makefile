@@ -59,7 +59,7 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 # longest begin first, so that at the end no CPU waits for one of them.
 RACED = ./internal/cli ./internal/lab/run ./internal/engine/load ./internal/fleet ./internal/view/serve . \
 	./internal/fairness ./internal/target ./internal/engine/ring ./internal/fleet/hub ./internal/engine/luavm ./bench \
-	./bench/hurl ./bench/wrk ./dynotest ./e2e/attack/agent ./internal/dynohome ./internal/engine/auth ./internal/engine/dial \
+	./bench/hurl ./bench/streams/peers ./bench/streams/served ./bench/wrk ./dynotest ./e2e/attack/agent ./internal/dynohome ./internal/engine/auth ./internal/engine/dial \
 	./internal/engine/data ./internal/engine/h3 ./internal/engine/jsonpath ./internal/engine/loadplan \
 	./internal/engine/loadresult ./internal/engine/luascript ./internal/engine/machine ./internal/engine/metric \
 	./internal/engine/onestep ./internal/engine/proto/tls ./internal/engine/reqlog ./internal/engine/scenario \

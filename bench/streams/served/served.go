@@ -4,6 +4,7 @@
 // against.
 //
 //	log.go     reads and writes logs, and what they say of first events and gaps
+//	served.go  the law
 //	server.go  the server, in a process of its own
 package served
 
