@@ -70,12 +70,14 @@ FIRST = ./e2e ./internal/view/page ./e2e/attack ./internal/store
 
 # The dyno that tests start as a user would is linked once, for all packages, where every user may
 # start it. Its path is a new one each time, so that no test is skipped that has passed with another.
+# It is not guided by a profile, so that what it is made of is what test-alone needs too, and is compiled
+# once. With -trimpath another clone of the same code need not compile it again.
 # go vet is a step of its own, and nobody debugs test binaries, which need no tables of symbols.
-TEST = $(GO) test -parallel $(AT_ONCE) -timeout 60m -vet=off -ldflags='-s -w' $(TESTFLAGS)
+TEST = $(GO) test -trimpath -parallel $(AT_ONCE) -timeout 60m -vet=off -ldflags='-s -w' $(TESTFLAGS)
 
 test: deps page notices ## the whole suite; packages that start goroutines or share (RACED) with the race detector
 	@tested=$$(mktemp -d) && trap 'rm -rf "$$tested"' EXIT && chmod 755 "$$tested" && \
-	  $(BUILD) -o "$$tested/dyno" ./cmd/dyno && \
+	  $(BUILD) -pgo=off -o "$$tested/dyno" ./cmd/dyno && \
 	  DYNO_E2E_BINARY="$$tested/dyno" $(MAKE) --no-print-directory -j 3 test-web test-race test-alone
 
 .PHONY: test-web test-race test-alone
@@ -97,7 +99,7 @@ test-race:
 	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race $(UNWATCHED) $(RACED)
 
 test-alone:
-	$(TEST) $(FIRST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(FIRST))")
+	CGO_ENABLED=0 $(TEST) $(FIRST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(FIRST))")
 
 BUSY ?= ./internal/fleet ./internal/view/serve ./internal/engine/load ./e2e ./internal/cli
 

@@ -420,9 +420,9 @@ func TestOtherModule(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "test", "-mod=mod", "-v", "-bench", ".", "-benchtime", "20x", ".")
+	cmd := exec.Command("go", "test", "-trimpath", "-mod=mod", "-v", "-bench", ".", "-benchtime", "20x", ".")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
