@@ -12,7 +12,7 @@
 //	decode.go          reads a stored search or sweep
 //	find.go            the search: dyno find
 //	howlong.go         how long that takes
-//	probe.go           one run of a search: passed, failed or undecided
+//	probe.go           one run of a search: passed, failed or undecided; does its backlog grow?
 //	sweep.go           one run at each of several rates or numbers of connections
 //	trend.go           is latency still growing at a probe's end?
 //	usl.go             fits the universal scalability law to a sweep

@@ -1,27 +1,28 @@
 // Package say has the sentences for facts. A sentence holds wherever the load is described; what to
 // do about it is said in the words of whoever described the load (Voice).
 //
-//	advice.go     remedies, and what settings are called in each voice
-//	arms.go       sentences about variants that cannot be tested
-//	fairness.go   sentences about whether servers answer alike
-//	fleet.go      sentences about the agents of a fleet
-//	generator.go  sentences about the generator, and about the load if it was another
-//	losses.go     sentences about requests without a latency
-//	mistakes.go   errors: sentences about what somebody wrote
-//	many.go       sentences about many runs or trials together
-//	phrase.go     a sentence with its amounts apart: facts of a kind in one
-//	notices.go    sentences about what a load did otherwise than one would take it to
-//	parts.go      facts of the parts of a load, those that are said alike once
-//	retries.go    why requests were sent again
-//	say.go        the catalogue: kind → sentence
-//	scenarios.go  sentences about mistakes in Hurl files
-//	search.go     sentences about a search for a rate, its probes, and points of a sweep
-//	server.go     sentences about what the server did with a load
+//	advice.go       remedies, and what settings are called in each voice
+//	arms.go         sentences about variants that cannot be tested
 //	comparisons.go  sentences about a comparison of runs
 //	experiments.go  sentences about an experiment
-//	streams.go    sentences about streams of events
-//	trials.go     sentences about trials of an experiment
-//	start.go      a sentence with a capital, unless it begins with a name
+//	fairness.go     sentences about whether servers answer alike
+//	fleet.go        sentences about the agents of a fleet
+//	generator.go    sentences about the generator, and about the load if it was another
+//	losses.go       sentences about requests without a latency
+//	many.go         sentences about many runs or trials together
+//	mistakes.go     errors: sentences about what somebody wrote
+//	notices.go      sentences about what a load did otherwise than one would take it to
+//	parts.go        facts of the parts of a load, those that are said alike once
+//	phrase.go       a sentence with its amounts apart: facts of a kind in one
+//	retries.go      sentences about retries: what was sent again, what was not, after how many
+//	                requests the server closes connections
+//	say.go          the catalogue: kind → sentence
+//	scenarios.go    sentences about mistakes in Hurl files
+//	search.go       sentences about a search for a rate, its probes, and points of a sweep
+//	server.go       sentences about what the server did with a load
+//	start.go        a sentence with a capital, unless it begins with a name
+//	streams.go      sentences about streams of events
+//	trials.go       sentences about trials of an experiment
 package say
 
 import (

@@ -5,15 +5,15 @@
 //
 //	arrivallaw.go       did requests leave when the law of arrivals wanted?
 //	counttext.go        counts as people read them: 1,234
-//	failurelist.go      failures of several generators
-//	join.go             one result of those of several generators
-//	rain.go             samples of streams
-//	reported.go         what a process tells another
+//	failurelist.go      lists of failures: merged, sorted, the most frequent
+//	join.go             makes one result of those of several generators
+//	rain.go             some streams, with when their events came: the rain of a picture
+//	reported.go         what a process tells another of its result, within limits
 //	result.go           the types: Result, Interval, Failure
-//	retries.go          requests that were sent again
-//	routes.go           requests of one name
+//	retries.go          counts of requests that were sent again, by reason and method
+//	routes.go           counts and times of each route: the requests of one name
 //	sample.go           samples of errors
-//	scenariototals.go   iterations and checks
+//	scenariototals.go   counts of iterations and checks
 //	tally.go            the sum of a generator's intervals
 //	together.go         intervals of several generators
 //	totals.go           what all workers counted

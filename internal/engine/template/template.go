@@ -4,9 +4,10 @@
 // A text is compiled once to the literal text and the places of its holes. To fill a hole is to
 // append bytes: nothing is interpreted or allocated under load. Package hole says what a hole is.
 //
-//	fill.go       the values of functions: uuid, random_int, now, seq
-//	parse.go      reads what is in holes
-//	template.go   which functions and names there are
+//	fill.go       under load: appends a hole's value, drawn (uuid, random_int), read from the clock
+//	              (now), counted (seq), or a column's; escapes it for JSON
+//	parse.go      before it: compiles a text, and finds what is wrong in its holes
+//	template.go   the types, and which functions and names there are
 package template
 
 import (

@@ -11,10 +11,11 @@
 // Where to find what is printed:
 //
 //	a run          runanswer.go (the verdict), runcautions.go, next.go (what to do next),
-//	               brief.go (the first 20 lines), runtext.go, runtables.go (percentiles, errors,
-//	               routes), iterationtext.go (of a scenario), spectrum.go (-v), server.go,
-//	               fleet.go, plantext.go (the load in words), remedy.go (what to do about a
-//	               reason), objectivetext.go, streamtext.go (of streams of events)
+//	               brief.go (the first 20 lines), runtext.go (all of it; the line of -q),
+//	               runtables.go (percentiles, errors, routes), iterationtext.go (of a scenario),
+//	               spectrum.go (-v), server.go, fleet.go, plantext.go (the load in words),
+//	               remedy.go (what to do about a reason), objectivetext.go, streamtext.go (of
+//	               streams of events)
 //	while it runs  secondline.go (a line per second); package screen draws --tui
 //	requests       package sample (--show, --save-errors)
 //	a search       capacity.go, plot.go; calibration.go

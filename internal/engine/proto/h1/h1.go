@@ -18,11 +18,11 @@
 // Content-Lengths, junk after a chunk), since the next response would then be
 // measured wrongly.
 //
-//	chunk.go     chunked bodies, and their limits
-//	decode.go    responses: what follows what
-//	h1.go        the codec: options, room, sending
-//	head.go      status line and fields, and the limits of a header
-//	request.go   requests, encoded once
+//	chunk.go     reads chunked bodies of responses: sizes, ends, trailers, and their limits
+//	decode.go    reads responses: head, body or none, what ends them; names what is wrong
+//	h1.go        the codec: options, room; sends requests, their bodies whole or in chunks
+//	head.go      reads status line and fields of a response
+//	request.go   checks a request and encodes it, once for the run
 //	sink.go      header fields and bodies for who wants them
 //
 // A final response may come before its request's body has been sent. If it
