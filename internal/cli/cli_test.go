@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -112,8 +113,15 @@ func startWithoutDetector() error {
 //
 // $URL has net/http/pprof too, where Go programs have it.
 func TestScripts(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/script/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts: %v", len(files), err)
+	}
+	// Those that take longest begin first, so that at the end nothing waits for one of them.
+	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(longestFirst(a), longestFirst(b)) })
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+		Files:         files,
 		Setup:         setup,
 		UpdateScripts: *update, // the files that cmp names
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -121,6 +129,15 @@ func TestScripts(t *testing.T) {
 			"drawn": drawn,
 		},
 	})
+}
+
+// longestFirst is the place of a script among those that take more than 20 s, or behind them.
+func longestFirst(file string) int {
+	long := []string{"vs.txt", "fleetrun.txt", "lab.txt", "labcheck.txt", "objectives.txt", "generators.txt"}
+	if i := slices.Index(long, filepath.Base(file)); i >= 0 {
+		return i
+	}
+	return len(long)
 }
 
 // shortly has the race detector, in a dyno that has it, wait for less than a
@@ -323,6 +340,23 @@ func shell(t *testing.T, dir, line string) *exec.Cmd {
 	return c
 }
 
+// runDyno runs dyno in dir, with a home there, and returns its exit code and what it wrote to stdout and
+// stderr.
+func runDyno(t *testing.T, dir string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, "dyno", args...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GORACE="+shortly, "DYNO_HOME="+filepath.Join(dir, "home"))
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Run(); c.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
 // Flags of an example that say how long it takes.
 var (
 	timed     = regexp.MustCompile(` (-d|--warmup|--probe-time|--time) \S+`)
@@ -332,6 +366,7 @@ var (
 
 // Every example in the help does what it says, against a server of ours and for a shorter time.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server := httptest.NewServer(unhurried(answer(new(atomic.Int64))))
 	t.Cleanup(server.Close)

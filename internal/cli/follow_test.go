@@ -33,7 +33,8 @@ func TestFollowBesideCurl(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed; Debian's package is curl (see e2e/install.sh)")
 	}
-	t.Setenv("DYNO_HOME", t.TempDir())
+	t.Parallel()
+	dir := t.TempDir()
 	var e echo
 	base := "http://" + startEcho(t, &e, "tcp").String()
 	for _, with := range []struct{ curl, dyno string }{
@@ -52,10 +53,9 @@ func TestFollowBesideCurl(t *testing.T) {
 				t.Fatalf("curl %q: %v\n%s", args, err, out)
 			}
 			want := e.take()
-			var out, errs bytes.Buffer
 			args = append(strings.Fields("run -n 1 -c 1 -q --no-save --follow 50 -H Accept:x "+with.dyno), url)
-			if status := Main(args, strings.NewReader(""), &out, &errs); status != exitOK {
-				t.Errorf("%q: exit code %d, %s", args, status, errs.String())
+			if status, _, errs := runDyno(t, dir, args...); status != exitOK {
+				t.Errorf("%q: exit code %d, %s", args, status, errs)
 			}
 			if got := e.take(); len(want) != 4 || !slices.Equal(got, want) {
 				t.Errorf("%q\ncurl sent\n%s\ndyno sent\n%s", args, strings.Join(want, "\n---\n"), strings.Join(got, "\n---\n"))
@@ -66,7 +66,8 @@ func TestFollowBesideCurl(t *testing.T) {
 
 // A request whose redirects have no end fails by name, and what excludes --follow says so.
 func TestFollowAsAUserTypesIt(t *testing.T) {
-	t.Setenv("DYNO_HOME", t.TempDir())
+	t.Parallel()
+	dir := t.TempDir()
 	var e echo
 	base := "http://" + startEcho(t, &e, "tcp").String()
 	for _, test := range []struct {
@@ -97,17 +98,16 @@ func TestFollowAsAUserTypesIt(t *testing.T) {
 		{"--follow 1 --follow-to https://127.0.0.1 --fleet all /", 2, 0, "--follow-to and --fleet: an agent loads the server alone"},
 		{"--follow 1 --probe 10 /", 2, 0, "--probe: sends the same request again and again"},
 	} {
-		var out, errs bytes.Buffer
 		args := strings.Fields(test.args)
 		args[len(args)-1] = base + args[len(args)-1]
 		args = append([]string{"run", "-n", "4", "-c", "2", "--no-save", "-v"}, args...)
 		if slices.Contains(args, "--quiet") {
 			args = slices.DeleteFunc(args, func(s string) bool { return s == "-v" })
 		}
-		code := Main(args, strings.NewReader(""), &out, &errs)
-		text := strings.ToLower(strings.Join(strings.Fields(out.String()+errs.String()), " "))
+		code, out, errs := runDyno(t, dir, args...)
+		text := strings.ToLower(strings.Join(strings.Fields(out+errs), " "))
 		if seen := len(e.take()); code != test.code || seen != test.seen || !strings.Contains(text, strings.ToLower(test.tells)) {
-			t.Errorf("%s: exit code %d, the server saw %d\n%s%s", test.args, code, seen, out.String(), errs.String())
+			t.Errorf("%s: exit code %d, the server saw %d\n%s%s", test.args, code, seen, out, errs)
 		}
 	}
 }
@@ -169,7 +169,8 @@ func TestFollowToBesideCurl(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed; Debian's package is curl (see e2e/install.sh)")
 	}
-	t.Setenv("DYNO_HOME", t.TempDir())
+	t.Parallel()
+	dir := t.TempDir()
 	x := startTraveller(t)
 	for _, with := range []struct{ curl, dyno string }{
 		{"", ""},
@@ -188,11 +189,10 @@ func TestFollowToBesideCurl(t *testing.T) {
 			if n := len(want); n == 3 { // back at the first server, curl sends its secrets again
 				want = want[:2]
 			}
-			var out, errs bytes.Buffer
 			run := "run -n 1 -c 1 -q --no-save --insecure --follow 50 --follow-to " + x.elsewhere() + " "
 			args = append(strings.Fields(run+with.dyno), url)
-			if status := Main(args, strings.NewReader(""), &out, &errs); status != exitOK {
-				t.Errorf("%q: exit code %d, %s", args, status, errs.String())
+			if status, _, errs := runDyno(t, dir, args...); status != exitOK {
+				t.Errorf("%q: exit code %d, %s", args, status, errs)
 			}
 			got := x.take()
 			if len(want) != 2 || len(got) != strings.Count(path, "/") || !slices.Equal(got[:2], want) {
@@ -203,12 +203,11 @@ func TestFollowToBesideCurl(t *testing.T) {
 			}
 		}
 	}
-	var out, errs bytes.Buffer
 	args := []string{"run", "-n", "3", "-c", "1", "--no-save", "--follow", "5", x.first.URL + "/a/b"}
-	code := Main(args, strings.NewReader(""), &out, &errs)
+	code, out, errs := runDyno(t, dir, args...)
 	const advice = "next Give --follow-to ORIGIN WARNING 3 requests were redirected to another origin, and dyno did not follow rate"
-	if seen := x.take(); code != exitOK || len(seen) != 3 || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), advice) {
-		t.Errorf("exit code %d, %q\n%s%s", code, seen, out.String(), errs.String())
+	if seen := x.take(); code != exitOK || len(seen) != 3 || !strings.Contains(strings.Join(strings.Fields(out), " "), advice) {
+		t.Errorf("exit code %d, %q\n%s%s", code, seen, out, errs)
 	}
 }
 

@@ -137,14 +137,13 @@ func TestCurlSendsTheSame(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("commands are for bash: ", err)
 	}
+	t.Parallel()
 	dir := t.TempDir()
-	t.Chdir(dir)
-	t.Setenv("DYNO_HOME", filepath.Join(dir, "home"))
 	for name, content := range map[string]string{
 		"data.txt": "line 1\r\nline & 2\n", "data.json": `{"file": true}` + "\n", "page.html": "<p>é</p>",
 		"empty": "", "bytes.bin": "\x00\xff\r\n{{x}}\n", "headers.txt": "X-One: 1\nX-Two: 2\n",
 	} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,13 +154,15 @@ func TestCurlSendsTheSame(t *testing.T) {
 		"SOCKET", socket.String(), "PORT", strings.TrimPrefix(plain.String(), "127.0.0.1:"))
 	for _, command := range curlCommands {
 		line := place.Replace(command)
-		if out, err := exec.Command("bash", "-c", strings.ReplaceAll(line, "curl ", "curl --silent ")+" >/dev/null").CombinedOutput(); err != nil {
+		curl := exec.CommandContext(t.Context(), "bash", "-c", strings.ReplaceAll(line, "curl ", "curl --silent ")+" >/dev/null")
+		curl.Dir = dir
+		if out, err := curl.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", line, err, out)
 			continue
 		}
 		want := e.take()
 		first := slices.DeleteFunc(slices.Clone(want), func(s string) bool { return strings.Contains(s, "?from=") })
-		said, ok := sentByDyno(t, line, len(first)) // the others follow redirects
+		said, ok := sentByDyno(t, dir, line, len(first)) // the others follow redirects
 		all := e.take()
 		if strings.Contains(said, "dyno sends Content-Length: 0") { // it says so
 			for i := range all {
@@ -173,33 +174,29 @@ func TestCurlSendsTheSame(t *testing.T) {
 		}
 	}
 	for command, want := range curlRefused {
-		var stdout, stderr bytes.Buffer
-		code := Main([]string{"from", "curl", place.Replace(command)}, nil, &stdout, &stderr)
-		if got := strings.TrimSpace(stderr.String()); code != exitUsage || got != "dyno: the command: "+want {
+		code, _, said := runDyno(t, dir, "from", "curl", place.Replace(command))
+		if got := strings.TrimSpace(said); code != exitUsage || got != "dyno: the command: "+want {
 			t.Errorf("%s\n exits %d with %s\nwant 2 with dyno: the command: %s", command, code, got, want)
 		}
 	}
 }
 
 // sentByDyno has dyno send the n requests of a command, as its own message says.
-func sentByDyno(t *testing.T, line string, n int) (said string, ok bool) {
+func sentByDyno(t *testing.T, dir, line string, n int) (said string, ok bool) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := Main([]string{"from", "curl", "-o", "requests.jsonl", "--secrets", "secrets.jsonl", line}, nil,
-		&stdout, &stderr); code != exitOK {
-		t.Errorf("%s\nexits %d: %s", line, code, stderr.String())
+	code, _, said := runDyno(t, dir, "from", "curl", "-o", "requests.jsonl", "--secrets", "secrets.jsonl", line)
+	if code != exitOK {
+		t.Errorf("%s\nexits %d: %s", line, code, said)
 		return "", false
 	}
-	said = stderr.String()
-	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	lines := strings.Split(strings.TrimSpace(said), "\n")
 	words, err := curl.Words("the message", lines[len(lines)-1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{"run", "-n", fmt.Sprint(n), "-c", "1", "-t", "1", "-q", "--no-save"}, words[2:]...)
-	stderr.Reset()
-	if code := Main(args, nil, &stdout, &stderr); code != exitOK {
-		t.Errorf("%s\ndyno %q exits %d: %s", line, args, code, stderr.String())
+	if code, _, errs := runDyno(t, dir, args...); code != exitOK {
+		t.Errorf("%s\ndyno %q exits %d: %s", line, args, code, errs)
 		return said, false
 	}
 	return said, true

@@ -55,7 +55,7 @@ func (s *h2loadServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // What docs/coming-from.md gives for a command of h2load sends what h2load sends: the same requests, as
 // many of them, on as many connections, as many at once.
 func TestTranslationsOfH2load(t *testing.T) {
-	t.Setenv("DYNO_HOME", t.TempDir())
+	t.Parallel()
 	h2load := installedTool(t, "h2load")
 	file := filepath.Join(t.TempDir(), "body")
 	if err := os.WriteFile(file, []byte("a=1"), 0o666); err != nil {
@@ -96,7 +96,7 @@ func TestTranslationsOfH2load(t *testing.T) {
 			if by != "dyno" {
 				words = append([]string{"h2load"}, words...)
 			}
-			runTool(t, by, words)
+			runTool(t, t.TempDir(), by, words)
 			server.Close()
 			n := 0
 			for _, times := range s.sent {

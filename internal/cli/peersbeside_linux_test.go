@@ -35,29 +35,31 @@ func installedTool(t *testing.T, name string) string {
 	return path
 }
 
-// runTool runs a tool, or dyno as that tool, and returns what it prints.
-func runTool(t *testing.T, program string, args []string) string {
+// runTool runs a tool, or dyno as that tool, in dir, and returns what it prints.
+func runTool(t *testing.T, dir, program string, args []string) string {
 	t.Helper()
 	if program == "dyno" {
-		var out, errs bytes.Buffer
-		if code := Main(args, strings.NewReader(""), &out, &errs); code != 0 {
-			t.Errorf("dyno %s: exit code %d\n%s", strings.Join(args, " "), code, errs.String())
+		code, out, errs := runDyno(t, dir, args...)
+		if code != 0 {
+			t.Errorf("dyno %s: exit code %d\n%s", strings.Join(args, " "), code, errs)
 		}
-		return out.String()
+		return out
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
-	out, _ := exec.CommandContext(ctx, program, args[1:]...).Output()
+	c := exec.CommandContext(ctx, program, args[1:]...)
+	c.Dir = dir
+	out, _ := c.Output()
 	return string(out)
 }
 
 // What a tool sends, dyno sends as that tool: request line, header fields but the User-Agent, in any
 // order and case, and body.
 func TestPeersSendWhatTheirToolsSend(t *testing.T) {
-	t.Setenv("DYNO_HOME", t.TempDir())
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	dir := t.TempDir()
 	const file = "body"
-	if err := os.WriteFile(file, []byte(`a\{{uuid}} b`), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(`a\{{uuid}} b`), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	s := servePeers(t)
@@ -94,7 +96,7 @@ func TestPeersSendWhatTheirToolsSend(t *testing.T) {
 		}
 		var sent [2]string
 		for i, by := range []string{program, "dyno"} {
-			runTool(t, by, append(append(slices.Clone(words), more...), "http://"+s.at+path))
+			runTool(t, dir, by, append(append(slices.Clone(words), more...), "http://"+s.at+path))
 			sent[i] = s.last()
 		}
 		if compared++; sent[0] != sent[1] || sent[0] == "" {
@@ -194,8 +196,8 @@ func (s *peerServer) answer(c net.Conn) {
 // What a tool counts, dyno prints as that tool: bodies without their headers, and the answers that
 // kept their connection.
 func TestPeersCountAsTheirToolsCount(t *testing.T) {
-	t.Setenv("DYNO_HOME", t.TempDir())
-	s := servePeers(t)
+	t.Parallel()
+	dir, s := t.TempDir(), servePeers(t)
 	for _, test := range []struct {
 		line, want string // what both print, when it is known without the tool
 		counts     string
@@ -222,7 +224,7 @@ func TestPeersCountAsTheirToolsCount(t *testing.T) {
 				continue
 			}
 			s.last()
-			out := runTool(t, by, append(slices.Clone(words), "-n", "6", "-c", "1", "http://"+s.at+path))
+			out := runTool(t, dir, by, append(slices.Clone(words), "-n", "6", "-c", "1", "http://"+s.at+path))
 			var got []string
 			for line := range strings.Lines(out) {
 				if regexp.MustCompile(test.counts).MatchString(line) {

@@ -22,6 +22,7 @@ import (
 // plan by each, and what is wrong is refused by each in its own words. A row without a sample fails.
 // The library's door is tested in the module's root, for only there it is open.
 func TestSettingsThroughEveryDoor(t *testing.T) {
+	t.Parallel()
 	rows := 0
 	for i := range setting.Table {
 		s := &setting.Table[i]
