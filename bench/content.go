@@ -25,6 +25,7 @@ const (
 	responseContent content = "response" // a script in Lua looks at each response
 
 	signedContent  content = "signed"  // each request is signed for AWS
+	digestContent  content = "digest"  // each answers nginx's challenge of Digest
 	chunkedContent content = "chunked" // a body of 12 bytes is sent in chunks of 5
 )
 
@@ -36,7 +37,7 @@ func (c content) looksAtBodies() bool {
 // repeats reports whether all requests of it are the same.
 func (c content) repeats() bool {
 	switch c {
-	case sameContent, responseContent, signedContent, chunkedContent:
+	case sameContent, responseContent, signedContent, digestContent, chunkedContent:
 		return true
 	}
 	return c.looksAtBodies() && c != pairContent
@@ -50,6 +51,12 @@ const contentWord = "ready"
 
 // contentPath is where nginx answers with contentBody.
 const contentPath = "/orders"
+
+// askedPath is where it answers so only requests with Authorization, and challenges others.
+const askedPath = "/asked"
+
+// challenge is that of askedPath.
+const challenge = `Digest realm="bench", nonce="5ccc069c403ebaf9f0171e9517f40e41", qop="auth"`
 
 // contentBody is 1 KiB of JSON, as an interface answers with: a list, then what is looked for.
 var contentBody = func() string {
@@ -75,7 +82,7 @@ func contentRow(name, title string, c content, rivals ...string) row {
 		serverArgs: helloArgs, rivals: append([]string{"dyno-fixed"}, rivals...),
 		baseline: []string{"dyno-fixed"}, columns: speedColumns,
 	}
-	if c.looksAtBodies() {
+	if c.looksAtBodies() || c == digestContent {
 		r.server = nginxServer
 	}
 	return r
@@ -114,6 +121,9 @@ func addDynoContent(c command, of content, url string) command {
 		c.args = append(c.args[:last], "--expect-body", `json:$.state=="`+contentWord+`"`, url)
 	case signedContent:
 		c.args = append(c.args[:last], "--auth", "sigv4:eu-west-1/s3", "-u", "key:secret", url)
+	case digestContent:
+		origin, _ := cutOrigin(url)
+		c.args = append(c.args[:last], "--auth", "digest", "-u", "user:password", origin+askedPath)
 	case chunkedContent:
 		c.args = append(c.args[:last], "--chunk-size", "5", "-b", "twelve bytes", url)
 	case requestContent, responseContent:

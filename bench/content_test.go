@@ -55,6 +55,12 @@ func tryContent(t *testing.T, r row, tool tool) {
 	var mu sync.Mutex
 	got := map[string]string{} // headers of distinct URLs
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		said := r.Header.Get("Authorization")
+		if r.URL.Path == askedPath && !strings.HasPrefix(said, "Digest username=\"user\", realm=\"bench\"") {
+			w.Header().Set("WWW-Authenticate", challenge)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
 		mu.Lock()
 		got[r.URL.RawQuery] = r.Header.Get("X-Token")
 		mu.Unlock()

@@ -54,7 +54,14 @@ http {
 	}
 	server {
 		listen %s;
-		location = ` + contentPath + ` { return 200 '%s'; }
+		location = ` + contentPath + ` { return 200 '%[5]s'; }
+		location = ` + askedPath + ` {
+			if ($http_authorization = "") {
+				add_header WWW-Authenticate '` + challenge + `' always;
+				return 401;
+			}
+			return 200 '%[5]s';
+		}
 		location = ` + servedPath + ` { stub_status; }
 	}
 }

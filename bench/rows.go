@@ -293,6 +293,7 @@ var rows = []row{
 	contentRow("luaresponse", "response() of a script in Lua is given each header and body",
 		responseContent, "wrk"),
 	contentRow("signed", "each request is signed for AWS (SigV4)", signedContent),
+	contentRow("digest", "each request answers a challenge of Digest (MD5), nginx", digestContent),
 	contentRow("chunked", "a body of 12 bytes in three chunks", chunkedContent),
 	queueRow("queue50", 100),
 	queueRow("queue70", 140),

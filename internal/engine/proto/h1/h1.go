@@ -222,15 +222,15 @@ const notChunked = -1
 const lastChunk = "0\r\n\r\n"
 
 // flushChunks is Flush of a body in chunks, of which there is a rest. The last chunk goes with it.
+// What is between the bytes counts, too: with chunks of one byte it is five times as much as they.
 func (c *codec) flushChunks(out []byte) []byte {
-	for room := piece; room > 0 && len(c.rest) > 0; {
+	for most := len(out) + piece; len(out) < most && len(c.rest) > 0; {
 		if c.chunk == 0 {
 			c.chunk = min(len(c.rest), cmp.Or(c.run.ChunkSize, DefaultChunk))
 			out = append(strconv.AppendInt(out, int64(c.chunk), 16), "\r\n"...)
 		}
-		n := min(c.chunk, room)
+		n := max(min(c.chunk, most-len(out)), 1)
 		out, c.rest = append(out, c.rest[:n]...), c.rest[n:]
-		room -= n
 		if c.chunk -= n; c.chunk == 0 {
 			out = append(out, "\r\n"...)
 		}

@@ -250,7 +250,7 @@ func TestChunkedPieces(t *testing.T) {
 		body[i] = byte(i * 7)
 	}
 	r := proto.Request{Method: "POST", Authority: "x", Path: "/", Header: fields("Transfer-Encoding: chunked"), Body: body}
-	for _, size := range []int{0, 1000, piece - 1, piece, piece + 1, 2*piece + 1, len(body), 1 << 30} {
+	for _, size := range []int{0, 1, 7, 1000, piece - 1, piece, piece + 1, 2*piece + 1, len(body), 1 << 30} {
 		for _, own := range []bool{false, true} {
 			c, m := newCodec(t, Options{ChunkSize: size}, r), proto.Message{}
 			if own {
