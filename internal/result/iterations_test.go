@@ -328,3 +328,15 @@ func TestIterationsOfARun(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Of a server that was gone for a part of the window, most of what was not sent is its fault if in that part as much was due
+// as half of it.
+func TestWasGone(t *testing.T) {
+	for outage, want := range map[float64]bool{0: false, 2.5: false, 2.9: false, 3: true, 9: true} {
+		waiting := int64(600)
+		r := &Result{Requests: Requests{Sent: 400, Waiting: &waiting}, Window: Window{MeasuredS: 10, OutageS: outage}}
+		if got := r.WasGone(); got != want {
+			t.Errorf("for %v of 10 s: %v", outage, got)
+		}
+	}
+}

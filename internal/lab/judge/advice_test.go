@@ -1,14 +1,15 @@
 package judge
 
 import (
-	"dyno/internal/lab"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
+	"dyno/internal/stats"
 )
 
 // closedLevels is an experiment whose levels are closed.
@@ -56,5 +57,30 @@ func TestAdvice(t *testing.T) {
 	}
 	if a := adviceFor(r, trials[:1]); a != nil {
 		t.Errorf("of one trial: %+v", a)
+	}
+}
+
+// The noise of earlier runs is that of the same pair: the control, at the level, in the metric.
+func TestCompareNoise(t *testing.T) {
+	pair := func(control bool, metric, level, variant string, ratio float64) lab.Comparison {
+		c := lab.Comparison{Metric: metric, Level: level, Variant: variant, Control: control, Trials: 10}
+		c.Alone = stats.Interval{Low: 1 / ratio, Estimate: 1, High: ratio}
+		return c
+	}
+	record := func(all ...lab.Comparison) *lab.Record {
+		r := new(lab.Record)
+		r.Verdicts = all
+		return r
+	}
+	const wide, narrow = 1.5, 1.01
+	before := record(pair(true, "p99", "low", "a", wide), pair(true, "throughput", "high", "a", wide),
+		pair(true, "throughput", "low", "b", wide), pair(false, "throughput", "low", "a", wide), pair(true, "throughput", "low", "a", narrow))
+	now := record(pair(true, "throughput", "low", "a", narrow))
+	all := compareNoise(now, []*lab.Record{before, before, before})
+	if len(all) != 1 || all[0].Others != 3 || all[0].Now != all[0].Usual || !(all[0].Now > 0) {
+		t.Errorf("%+v", all)
+	}
+	if few := compareNoise(now, []*lab.Record{before, before}); few != nil {
+		t.Errorf("of two runs: %+v", few)
 	}
 }
