@@ -428,7 +428,7 @@ func PointOf(i loadresult.Interval) Point {
 		EarlyCounts: i.EarlyCounts, Received: i.Received, Written: i.Written,
 		Status: countByCode(i.Status), Heat: i.Heat, ByPart: i.ByPart,
 		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed, Events: i.Events,
-		Second: streamed.SecondOf(i.Times)}
+		StreamTimes: i.StreamTimes}
 }
 
 // countByCode counts the answers of an interval by status code; nil if there were none.

@@ -341,7 +341,7 @@ type Point struct {
 	Iterations       int64 `json:"iterations,omitempty"` // completed, of those due in the window
 	IterationsFailed int64 `json:"iterations_failed,omitempty"`
 	Events           int64 `json:"events,omitempty"` // counted, that came in it
-	streamed.Second
+	loadresult.StreamTimes
 
 	metric.EarlyCounts // that rates have besides
 }

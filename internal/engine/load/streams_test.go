@@ -97,8 +97,8 @@ func TestSecondsOfStreams(t *testing.T) {
 		law{100 * ms, []int64{100 * ms, 200 * ms}[(n-1)/2], []int{5, 3}[(n-1)/2], 1}.streams().Server(p, b)
 	}})
 	for i, gap := range []int64{100 * ms, 200 * ms} {
-		at := r.Intervals[i].Times
-		if at == nil || !near(int64(at.FirstP99), 100*ms) || !near(int64(at.GapP50), gap) || !near(int64(at.GapP99), gap) {
+		at := r.Intervals[i].StreamTimes
+		if !near(int64(1e3*at.FirstP99), 100*ms) || !near(int64(1e3*at.GapP50), gap) || !near(int64(1e3*at.GapP99), gap) {
 			t.Errorf("second %d: %+v, want gaps of %d ms", i, at, gap/ms)
 		}
 	}

@@ -160,9 +160,8 @@ type Interval struct {
 type Apart struct {
 	metric.EarlyCounts
 	metric.GoodCounts
-	Events int64 // of streams: counted, that came in it
-	// Times are what Stream shows; nil: answers are no streams, or it is not known of all.
-	Times *StreamTimes `json:",omitempty"`
+	Events      int64 // of streams: counted, that came in it
+	StreamTimes       // what Stream shows; 0: answers are no streams, or it is not known of all
 	// Stream is what was counted of streams; nil: answers are none. Not in a Result.
 	Stream       *metric.StreamsSparse `json:",omitempty"`
 	Bodies       int64                 // bytes of the bodies of answers to the window's requests
@@ -172,25 +171,28 @@ type Apart struct {
 	ByPart []*int64 `json:"-"`
 }
 
-// StreamTimes are of what came in an interval, of streams that were due in the window.
+// StreamTimes are of what came in an interval, of streams that were due in the window: in µs, under
+// the keys of a result. 0: no stream began, or there was no gap.
 type StreamTimes struct {
-	FirstP50, FirstP99 time.Duration // 0: no stream began
-	GapP50, GapP99     time.Duration // 0: there was no gap
-	Tokens             int64         // of all streams that ended in it
+	FirstP50 float64 `json:"first_event_p50_us,omitempty"`
+	FirstP99 float64 `json:"first_event_p99_us,omitempty"`
+	GapP50   float64 `json:"gap_p50_us,omitempty"`
+	GapP99   float64 `json:"gap_p99_us,omitempty"`
+	Tokens   int64   `json:"tokens,omitempty"` // of all streams that ended in it
 }
 
-// timesOf are those of an interval; nil if answers are no streams.
-func timesOf(s *metric.StreamsSparse) *StreamTimes {
+// timesOf are those of an interval; 0 if answers are no streams.
+func timesOf(s *metric.StreamsSparse) StreamTimes {
 	if s == nil {
-		return nil
+		return StreamTimes{}
 	}
-	at := func(of metric.Sparse, q float64) time.Duration {
+	at := func(of metric.Sparse, q float64) float64 {
 		if of.Count == 0 {
 			return 0
 		}
-		return time.Duration(of.Quantile(q))
+		return float64(of.Quantile(q)) / 1e3
 	}
-	return &StreamTimes{FirstP50: at(s.First(), 0.5), FirstP99: at(s.First(), 0.99),
+	return StreamTimes{FirstP50: at(s.First(), 0.5), FirstP99: at(s.First(), 0.99),
 		GapP50: at(s.Gap(), 0.5), GapP99: at(s.Gap(), 0.99), Tokens: s.ReceivedTokens}
 }
 

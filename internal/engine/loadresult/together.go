@@ -160,7 +160,7 @@ func (t *Together) addLate(from int, iv Interval) {
 	s.Max, s.Heat = max(s.Max, iv.Max), s.Heat.Plus(iv.Heat)
 	s.Status = maps.Clone(s.Status) // of the one that was shown
 	s.Add(iv)
-	s.Checks, s.Failures, s.Stream, s.Times = nil, nil, nil, nil
+	s.Checks, s.Failures, s.Stream, s.StreamTimes = nil, nil, nil, StreamTimes{}
 	t.countPart(at, from, iv.Completed)
 }
 
@@ -286,7 +286,7 @@ func (iv *Interval) Served() metric.Sparse {
 // Measure sets what an interval shows of its latencies: mean, percentiles, maximum and Heat; and of
 // its streams.
 func (iv *Interval) Measure() {
-	iv.Times = timesOf(iv.Stream)
+	iv.StreamTimes = timesOf(iv.Stream)
 	iv.Mean, iv.P50, iv.P99, iv.Max, iv.Heat = 0, 0, 0, 0, nil
 	if iv.Latency.Count == 0 {
 		return

@@ -72,48 +72,34 @@ func ErrorsSince(r *loadresult.Result) *fact.Fact {
 			wrong = append(wrong, uint16(code))
 		}
 	}
-	all := make([]second, len(r.Intervals))
-	for i, iv := range r.Intervals {
-		all[i] = second{to: iv.To, right: iv.Completed, wrong: iv.Failed, status: map[int]int64{}}
-		for _, code := range wrong {
-			all[i].status[int(code)] = iv.Status[code]
-		}
-	}
-	return errorsSince(all)
-}
-
-// A second is what became of requests in an interval, which begins when the one before ends.
-type second struct {
-	to           time.Duration // after the window's start
-	right, wrong int64
-	status       map[int]int64 // of answers whose status was wrong, by code
+	return errorsSince(r.Intervals, wrong)
 }
 
 // errorsSince finds errors that began in one of the seconds of a window and stayed: almost none
 // before, nearly all afterwards. Within that second, the share of right answers tells when. Of the
-// last second it is said how many of its requests failed.
-func errorsSince(all []second) *fact.Fact {
+// last second it is said how many of its requests failed. The statuses are those of wrong answers.
+func errorsSince(all []loadresult.Interval, statuses []uint16) *fact.Fact {
 	first, right, wrong, since := 0, int64(0), int64(0), time.Duration(0)
 	for ; first < len(all); first++ {
-		if s := all[first]; float64(s.wrong) > fewErrors*float64(s.right+s.wrong) {
+		if s := all[first]; float64(s.Failed) > fewErrors*float64(s.Completed+s.Failed) {
 			break
 		}
-		right, wrong, since = right+all[first].right, wrong+all[first].wrong, all[first].to
+		right, wrong, since = right+all[first].Completed, wrong+all[first].Failed, all[first].To
 	}
 	if first == len(all) || right < leastSeen {
 		return nil
 	}
 	begin, rest, start := all[first], all[first:], since
-	if begin.right > 0 {
-		share := float64(begin.right) / float64(begin.right+begin.wrong)
-		since += time.Duration(share * float64(begin.to-since))
+	if begin.Completed > 0 {
+		share := float64(begin.Completed) / float64(begin.Completed+begin.Failed)
+		since += time.Duration(share * float64(begin.To-since))
 		rest = rest[1:]
 	}
-	good, bad, answered, status := together(rest)
+	good, bad, answered, status := together(rest, statuses)
 	least := nearlyAll
-	if bad < leastSeen && begin.right > 0 && wrong == 0 { // of the last second only all is known
+	if bad < leastSeen && begin.Completed > 0 && wrong == 0 { // of the last second only all is known
 		since, least = start, someOfLast
-		good, bad, answered, status = together(all[first:])
+		good, bad, answered, status = together(all[first:], statuses)
 	}
 	if bad < leastSeen || float64(bad) < least*float64(good+bad) {
 		return nil
@@ -121,7 +107,7 @@ func errorsSince(all []second) *fact.Fact {
 	found := fact.ErrorsSince{SinceS: since.Seconds(), Percent: 100 * float64(bad) / float64(good+bad)}
 	for code, n := range status {
 		if float64(n) >= nearlyAll*float64(max(answered, bad)) {
-			found.Status = code
+			found.Status = int(code)
 			found.Percent = min(100*float64(n)/float64(good+bad), 100)
 		}
 	}
@@ -130,12 +116,13 @@ func errorsSince(all []second) *fact.Fact {
 
 // together are the requests of some seconds: how many were right and wrong, how many of the wrong
 // had an answer, and with which status. A request may expect what is an error of others.
-func together(all []second) (good, bad, answered int64, status map[int]int64) {
-	status = map[int]int64{}
+func together(all []loadresult.Interval, statuses []uint16) (good, bad, answered int64,
+	status map[uint16]int64) {
+	status = map[uint16]int64{}
 	for _, s := range all {
-		good, bad = good+s.right, bad+s.wrong
-		for code, n := range s.status {
-			status[code], answered = status[code]+n, answered+n
+		good, bad = good+s.Completed, bad+s.Failed
+		for _, code := range statuses {
+			status[code], answered = status[code]+s.Status[code], answered+s.Status[code]
 		}
 	}
 	return good, bad, answered, status

@@ -53,24 +53,6 @@ type Rate struct {
 	Tokens float64 `json:"tokens"` // of streams that ended in the window
 }
 
-// A Second is an interval: what came in it, of streams that were due in the window.
-type Second struct {
-	FirstP50 float64 `json:"first_event_p50_us,omitempty"`
-	FirstP99 float64 `json:"first_event_p99_us,omitempty"`
-	GapP50   float64 `json:"gap_p50_us,omitempty"`
-	GapP99   float64 `json:"gap_p99_us,omitempty"`
-	Tokens   int64   `json:"tokens,omitempty"` // of all streams that ended in it
-}
-
-// SecondOf is the stored form.
-func SecondOf(t *loadresult.StreamTimes) Second {
-	if t == nil {
-		return Second{}
-	}
-	us := func(d time.Duration) float64 { return durations.Micros(float64(d)) }
-	return Second{us(t.FirstP50), us(t.FirstP99), us(t.GapP50), us(t.GapP99), t.Tokens}
-}
-
 // Times are those of a route.
 type Times struct {
 	Count int64   `json:"count"`
