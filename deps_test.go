@@ -124,7 +124,7 @@ server: engine/loadplan engine/requests engine/transport observe/sockdiag / gola
 fairness: engine/auth engine/h3 engine/loadplan engine/proto engine/proto/h1 engine/ring engine/stream engine/transport fact say /
 nearest: /
 lab/experiment/quantity: setting engine/check engine/loadplan / go.yaml.in/yaml
-lab/experiment/source: lazyregexp / go.yaml.in/yaml
+lab/experiment/source: fault lazyregexp / go.yaml.in/yaml
 lab/experiment/starter: /
 lab/experiment/keys: engine/loadplan setting /
 lab/experiment: lab/experiment/keys lab/experiment/source engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting lazyregexp / go.yaml.in/yaml

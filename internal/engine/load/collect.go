@@ -20,23 +20,17 @@ import (
 
 // A workerReport is what a worker sends: the counters of an interval, or itself when it has ended.
 type workerReport struct {
-	from     int // which worker
-	counters *metric.Counters
-	health   failure.Health // of the interval of the counters
-	worker   *worker
-	err      error
-}
-
-// An intervalSum is an interval's counters and health, of all workers.
-type intervalSum struct {
+	from int // which worker
 	*metric.Counters
-	health failure.Health
+	health failure.Health // of the interval of the counters
+	worker *worker
+	err    error
 }
 
 // collectIntervals adds up what the workers report until all have ended.
 func (r *run) collectIntervals() error {
-	pending := map[int]*intervalSum{} // intervals that some worker has not published yet
-	done := make([]int, r.threads)    // intervals published by each worker; all, once it has ended
+	pending := map[int]*workerReport{} // intervals, added up, that some worker has not published yet
+	done := make([]int, r.threads)     // intervals published by each worker; all, once it has ended
 	total := metric.NewCounters()
 	r.failures = failure.Counts{}
 	next, running := 0, r.threads
@@ -44,12 +38,12 @@ func (r *run) collectIntervals() error {
 	var failed error
 	for running > 0 {
 		h := <-r.reports
-		if s := h.counters; s != nil {
+		if s := h.Counters; s != nil {
 			total.Merge(s)
 			i := s.Interval
 			done[h.from] = i + 1
 			if sum := pending[i]; sum == nil {
-				pending[i] = &intervalSum{s, h.health}
+				pending[i] = &h
 			} else {
 				sum.Counters.Merge(s)
 				sum.health.Add(h.health)
@@ -87,7 +81,7 @@ func (r *run) recycleCounters(s *metric.Counters) {
 
 // publishInterval makes the Interval of a second's counters. It leaves out the last one, of the
 // time after the window, if nothing happened then.
-func (r *run) publishInterval(s *intervalSum) {
+func (r *run) publishInterval(s *workerReport) {
 	r.failures.AddCounts(s.health.Failures)
 	nothing := s.EarlyCounts == metric.EarlyCounts{} && s.GoodCounts == metric.GoodCounts{} &&
 		(s.Stream == nil || s.Stream.StreamCounts == metric.StreamCounts{}) &&

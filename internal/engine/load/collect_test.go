@@ -55,7 +55,7 @@ func TestLatencyOfIntervals(t *testing.T) {
 		snapshot.To, snapshot.Sent = s, 1
 		snapshot.Latency.Record(i + 1)
 		snapshot.Service.Record(i)
-		r.publishInterval(&intervalSum{Counters: snapshot})
+		r.publishInterval(&workerReport{Counters: snapshot})
 		shown, kept := <-all, r.result.Intervals[i]
 		if shown.Latency.Min != i+1 || shown.Service.Min != i || shown.Latency.Count != 1 {
 			t.Errorf("interval %d is shown with latency %+v, service %+v", i, shown.Latency, shown.Service)

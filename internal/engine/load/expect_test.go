@@ -151,7 +151,7 @@ func TestErrorLatenciesAddUp(t *testing.T) {
 		viewer: loadresult.NewViewer(2, func(iv loadresult.Interval) { parts = append(parts, iv) })}
 	all := metric.NewHistogram(metric.Fine)
 	for part := range int64(2) {
-		of := &intervalSum{Counters: metric.NewCounters()}
+		of := &workerReport{Counters: metric.NewCounters()}
 		for worker := range int64(3) {
 			one := metric.NewCounters()
 			for i := range int64(100) {

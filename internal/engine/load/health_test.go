@@ -43,7 +43,7 @@ func TestHealthAddsUp(t *testing.T) {
 		return f
 	}
 	r := &run{result: &loadresult.Result{}, failures: failure.Counts{}}
-	second := &intervalSum{metric.NewCounters(), failure.Health{Busy: 0.2, Lag: 7}}
+	second := &workerReport{Counters: metric.NewCounters(), health: failure.Health{Busy: 0.2, Lag: 7}}
 	second.health.Add(failure.Health{Failures: failed(3), Busy: 0.9, Lag: 5})
 	second.health.Add(failure.Health{Failures: failed(1), Busy: 0.1})
 	second.To, second.Sent, second.Status[200], second.Status[500] = s, 9, 8, 2

@@ -151,7 +151,7 @@ func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 	hand := func(from, interval int) {
 		s := metric.NewCounters()
 		s.Interval, s.Sent, s.To = interval, 1, int64(interval+1)*int64(time.Second)
-		r.reports <- workerReport{from: from, counters: s}
+		r.reports <- workerReport{from: from, Counters: s}
 	}
 	tally := loadresult.NewTotals()
 	hand(0, 0)
@@ -186,7 +186,7 @@ func TestNobodyWaitsForTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.publish = func(s *metric.Counters) *metric.Counters {
-		r.reports <- workerReport{counters: s}
+		r.reports <- workerReport{Counters: s}
 		return metric.NewCounters()
 	}
 	over := make(chan bool)

@@ -333,7 +333,7 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 		w.watch.CPU, w.watch.OfAll = func() int64 { return int64(machine.ProcessCPU()) }, true
 	}
 	w.publish = func(s *metric.Counters) *metric.Counters {
-		r.reports <- workerReport{from: i, counters: s, health: w.takeHealth(w.now, w.idleTime())}
+		r.reports <- workerReport{from: i, Counters: s, health: w.takeHealth(w.now, w.idleTime())}
 		select {
 		case s = <-r.emptyCounters:
 			return s

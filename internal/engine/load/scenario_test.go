@@ -554,7 +554,7 @@ func simulateThreads(t *testing.T, p loadplan.Plan, n int, sim func() ring.Ring)
 			t.Fatal(err)
 		}
 		w.publish = func(s *metric.Counters) *metric.Counters {
-			r.reports <- workerReport{from: i, counters: s}
+			r.reports <- workerReport{from: i, Counters: s}
 			return metric.NewCounters()
 		}
 		w.of = 1 // for the gate, which is its own

@@ -71,7 +71,7 @@ func simulateAt(t testing.TB, p loadplan.Plan, addrs []ring.Addr, sim func(*gate
 		t.Fatal(err)
 	}
 	w.publish = func(s *metric.Counters) *metric.Counters {
-		r.reports <- workerReport{counters: s}
+		r.reports <- workerReport{Counters: s}
 		return metric.NewCounters()
 	}
 	go func() {

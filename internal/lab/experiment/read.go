@@ -55,7 +55,7 @@ func readSource(name string, r io.Reader, o checks) (*Experiment, error) {
 	d := newDecoder(name, text)
 	root, fault := d.text.Parse()
 	if fault != nil {
-		return nil, Faults{{name, fault.Line, fault.Column, "", fault.Message}}
+		return nil, Faults{{name, fault.Line, fault.Column, "", fault.Problem}}
 	}
 	d.decodeExperiment(root, e)
 	entries := e.derive()

@@ -26,7 +26,7 @@ func CoverageOf(r *lab.Record) Coverage {
 		}
 	}
 	for _, f := range FailedArms(r) {
-		c.Failed = append(c.Failed, f.Name)
+		c.Failed = append(c.Failed, f.Variant)
 	}
 	return c
 }
@@ -56,7 +56,7 @@ func countComparable(r *lab.Record) int {
 		left[a.Name] = isLoaded(a)
 	}
 	for _, f := range FailedArms(r) {
-		left[f.Name] = false
+		left[f.Variant] = false
 	}
 	measured := measuredPlaces(r)
 	paired := map[string]bool{}
@@ -98,9 +98,7 @@ func coverageFacts(r *lab.Record) []fact.Fact {
 				Why: JoinLines(a.Unfit), Remedy: a.Remedy})
 		}
 	}
-	for _, f := range FailedArms(r) {
-		args.Failed = append(args.Failed, f.fact())
-	}
+	args.Failed = FailedArms(r)
 	if len(args.NotTested)+len(args.Failed) == 0 {
 		if args.Unpaired = LeavesNothing(r); !args.Unpaired {
 			return nil

@@ -3,35 +3,19 @@ package judge
 import (
 	"dyno/internal/fact"
 	"dyno/internal/lab"
-	"dyno/internal/say"
 )
 
 // failedRounds is in how many rounds all trials of a variant fail before it counts as failed while
 // the experiment goes on. One or two may fail for a reason that passes.
 const failedRounds = 3
 
-// A FailedArm is a variant whose trials all failed.
-type FailedArm struct {
-	Name   string
-	Trials int
-	First  lab.Failure
-}
-
-// String says it in one line: "go failed in each of 3 trials: start: ended with status 3".
-func (f FailedArm) String() string { return say.Failed(f.fact()) }
-
-func (f FailedArm) fact() fact.FailedVariant {
-	return fact.FailedVariant{Variant: f.Name, Trials: f.Trials, Phase: f.First.Phase,
-		Why: JoinLines(f.First.Reason)}
-}
-
 // hasEnded reports whether no trial follows.
 func hasEnded(r *lab.Record) bool { return r.State == lab.Complete || r.State == lab.OverBudget }
 
 // FailedArms are the variants of which no trial measured anything, although some ran: in all rounds
 // of an experiment that has ended, and in at least failedRounds of one that has not.
-func FailedArms(r *lab.Record) (all []FailedArm) {
-	failed, rounds := map[string]*FailedArm{}, map[string]map[int]bool{}
+func FailedArms(r *lab.Record) (all []fact.FailedVariant) {
+	failed, rounds := map[string]*fact.FailedVariant{}, map[string]map[int]bool{}
 	measured := map[string]bool{}
 	for _, t := range r.Trials {
 		if t.Failure == nil {
@@ -39,7 +23,8 @@ func FailedArms(r *lab.Record) (all []FailedArm) {
 			continue
 		}
 		if failed[t.Arm] == nil {
-			failed[t.Arm] = &FailedArm{Name: t.Arm, First: *t.Failure}
+			failed[t.Arm] = &fact.FailedVariant{Variant: t.Arm, Phase: t.Failure.Phase,
+				Why: JoinLines(t.Failure.Reason)}
 			rounds[t.Arm] = map[int]bool{}
 		}
 		failed[t.Arm].Trials++

@@ -45,7 +45,7 @@ func nothingCompared(r *lab.Record, a answer.Answer) string {
 	if judge.LeavesNothing(r) {
 		head = judge.CoverageOf(r).String() + ": "
 		if failed := judge.FailedArms(r); len(failed) > 0 {
-			s := head + format.ClipText(format.PlainLine(failed[0].String()), 200)
+			s := head + format.ClipText(format.PlainLine(say.Failed(failed[0])), 200)
 			if n := len(failed) - 1 + len(a.NotLoaded); n > 0 {
 				s += fmt.Sprintf(", and %d more measured nothing", n)
 			}

@@ -11,21 +11,16 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"dyno/internal/fault"
 	"dyno/internal/lazyregexp"
 )
 
 // MaxSize is the size of the largest file that is read, in bytes.
 const MaxSize = 1 << 20
 
-// A Fault is why a text has no YAML.
-type Fault struct {
-	Place
-	Message string
-}
-
 // Parse parses the only document of a file. A file that is not YAML has one fault, because
 // nothing after it can be judged.
-func (s Text) Parse() (*yaml.Node, *Fault) {
+func (s Text) Parse() (*yaml.Node, *fault.Fault) {
 	if f := s.unreadableFault(); f != nil {
 		return nil, f
 	}
@@ -49,7 +44,7 @@ func (s Text) Parse() (*yaml.Node, *Fault) {
 }
 
 // unreadableFault is the fault of text that cannot be YAML at all.
-func (s Text) unreadableFault() *Fault {
+func (s Text) unreadableFault() *fault.Fault {
 	if len(s.text) > MaxSize {
 		return s.fileFault(Place{1, 1},
 			"the file is larger than %d bytes; put large texts into files beside it", MaxSize)
@@ -76,7 +71,7 @@ var (
 )
 
 // syntaxFault is the fault of text for which YAML returned err.
-func (s Text) syntaxFault(err error) *Fault {
+func (s Text) syntaxFault(err error) *fault.Fault {
 	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
 	if m := lineOf().FindStringSubmatch(message); m != nil {
 		message = message[len(m[0]):]
@@ -108,6 +103,6 @@ func (s Text) syntaxFault(err error) *Fault {
 var unquoted = lazyregexp.New(`[:-] +\{\{`)
 
 // fileFault is a fault of the whole file.
-func (s Text) fileFault(p Place, format string, args ...any) *Fault {
-	return &Fault{p, fmt.Sprintf(format, args...)}
+func (s Text) fileFault(p Place, format string, args ...any) *fault.Fault {
+	return &fault.Fault{Line: p.Line, Column: p.Column, Problem: fmt.Sprintf(format, args...)}
 }
