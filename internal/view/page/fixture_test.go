@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
-	"dyno/internal/engine/loadresult"
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
 )
