@@ -186,12 +186,7 @@ func timesOf(s *metric.StreamsSparse) StreamTimes {
 	if s == nil {
 		return StreamTimes{}
 	}
-	at := func(of metric.Sparse, q float64) float64 {
-		if of.Count == 0 {
-			return 0
-		}
-		return float64(of.Quantile(q)) / 1e3
-	}
+	at := func(of metric.Sparse, q float64) float64 { return float64(of.Quantile(q)) / 1e3 }
 	return StreamTimes{FirstP50: at(s.First(), 0.5), FirstP99: at(s.First(), 0.99),
 		GapP50: at(s.Gap(), 0.5), GapP99: at(s.Gap(), 0.99), Tokens: s.ReceivedTokens}
 }
