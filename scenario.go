@@ -315,6 +315,10 @@ func (f *followed) ask(s *following, last *Response, now int64) (*Request, error
 	if err := f.logins[x.at].Keep(&s.user, last); err != nil {
 		return nil, err
 	}
+	last.of.Login = scenario.FirstLogin
+	if x.since[x.at] != 0 {
+		last.of.Login = scenario.LaterLogin
+	}
 	x.since[x.at] = now
 	if len(x.waiting) == 0 {
 		return f.begin(s, x.at+1, now)

@@ -35,6 +35,8 @@ type Iterations struct {
 	// Again is how many answers to steps were no errors, although the scenario refused them: it sent
 	// something else, a login say, and then the step again.
 	Again int64 `json:"again,omitempty"`
+	// Logins are the steps that were logins and succeeded; nil: none did, and none was due.
+	Logins *Logins `json:"logins,omitempty"`
 
 	StartedAfter *int64 `json:"started_after,omitempty"` // open: due in the window and begun after it
 
@@ -43,6 +45,13 @@ type Iterations struct {
 	Rate       IterationRate `json:"rate"`
 	Time       *Distribution `json:"time,omitempty"`        // from due to the end, of Completed
 	FailedTime *Distribution `json:"failed_time,omitempty"` // likewise, of Failed
+}
+
+// Logins are the first of each user, and those for which another's time had passed or an answer
+// refused what it had given.
+type Logins struct {
+	First int64 `json:"first"`
+	Later int64 `json:"later"`
 }
 
 // An IterationRate is in iterations per second of the window. Started counts those that were due
@@ -87,6 +96,9 @@ func (r *Result) setScenario(from *loadresult.Result) {
 		Unfinished: t.Unfinished, Warmup: t.Warmup, Again: t.Again,
 		Rate: IterationRate{Started: perSecond(t.Started-t.StartedAfter, from.Measured),
 			Completed: perSecond(t.Completed+early-t.CompletedAfter, from.Measured)}}
+	if t.Logins+t.LaterLogins+t.Again > 0 {
+		i.Logins = &Logins{t.Logins, t.LaterLogins}
+	}
 	if from.Plan.Open() {
 		offered, waiting := from.Plan.Offered().PerSecond(), from.Waiting
 		due, after := t.Started+waiting, t.StartedAfter
@@ -213,6 +225,10 @@ func checkScenario(r *Result) (all []error) {
 		i.Again, orZero(i.Waiting), orZero(i.StartedAfter)}) < 0, "iterations: a count is below 0")
 	wrong(i.Again > r.Requests.Completed, "iterations.again is %d, and %d requests completed", i.Again,
 		r.Requests.Completed)
+	if l := i.Logins; l != nil {
+		wrong(l.First < 0 || l.Later < 0 || l.First > r.Requests.Completed-l.Later, "iterations.logins "+
+			"are %d and %d, and %d requests completed", l.First, l.Later, r.Requests.Completed)
+	}
 	err := durations.CheckBounds(i.Waited, orZero(i.Waiting))
 	wrong(err != nil, "iterations.waited: %v", err)
 	wrong(orZero(i.StartedAfter) > i.Started, "iterations: %d began after the window, of %d",

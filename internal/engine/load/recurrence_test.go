@@ -92,6 +92,10 @@ func TestRecurrence(t *testing.T) {
 	window := func(d int64) func(*loadplan.Plan) {
 		return func(p *loadplan.Plan) { p.Duration = loadplan.Seconds(d) }
 	}
+	logins := map[string][2]int64{ // that succeeded in the window: first and later
+		"in an iteration": {1, 9}, "the 401 comes at the window's end": {1, 8}, "in the drain": {1, 8},
+		"the token of an again is refused": {1, 3}, "every second": {1, 2}, "once, with two errors": {1, 0},
+		"a user leaves and comes again": {2, 0}, "open, the users of four connections": {4, 0}, "open, two users": {2, 0}}
 	for name, test := range map[string]struct {
 		file   string
 		server tokens
@@ -137,6 +141,9 @@ func TestRecurrence(t *testing.T) {
 			want := fmt.Sprint(test.logins, test.refused, test.answers, test.again, test.failed, test.warmup, test.after)
 			if got != want {
 				t.Errorf("logins, refused, answers, again, failed, before, after: %s, want %s; logins at %v", got, want, test.server.at)
+			}
+			if got := [2]int64{r.Scenario.Logins, r.Scenario.LaterLogins}; got != logins[name] {
+				t.Errorf("%d logins in the window, first and later; want %d", got, logins[name])
 			}
 			checkIterations(t, r, test.iterations)
 		})

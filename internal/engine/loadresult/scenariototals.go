@@ -20,6 +20,10 @@ type ScenarioTotals struct {
 	// Again is how many answers to steps of the window were no errors, because the scenario sent
 	// something else and then the step again.
 	Again int64 `json:"again,omitempty"`
+	// Logins and LaterLogins are how many steps of the window were logins that succeeded: the first
+	// of a user, and others.
+	Logins      int64 `json:"logins,omitempty"`
+	LaterLogins int64 `json:"later_logins,omitempty"`
 
 	StartedAfter   int64 // of Started: due in the window and begun after it
 	CompletedAfter int64 // iterations that were counted and completed after the window
@@ -85,6 +89,8 @@ func (t *Totals) addScenario(from *ScenarioTotals) {
 	to.Failed += from.Failed
 	to.Unfinished += from.Unfinished
 	to.Again += from.Again
+	to.Logins += from.Logins
+	to.LaterLogins += from.LaterLogins
 	to.StartedAfter += from.StartedAfter
 	to.CompletedAfter += from.CompletedAfter
 	to.StepsAfter += from.StepsAfter
@@ -122,10 +128,16 @@ func (t *ScenarioTotals) CountEnd(took int64, after, failed bool) {
 }
 
 // CountChecks counts the outcomes of the checks of a step of the window, also as those of the
-// interval, now, and whether the step is sent again.
+// interval, now, and whether the step is sent again or was a login.
 func (t *ScenarioTotals) CountChecks(r *scenario.Response, now []metric.Outcomes) {
 	if r.Again {
 		t.Again++
+	}
+	switch r.Login {
+	case scenario.FirstLogin:
+		t.Logins++
+	case scenario.LaterLogin:
+		t.LaterLogins++
 	}
 	for _, c := range r.Checks() {
 		if c.OK {

@@ -18,6 +18,7 @@ type Response struct {
 	Broken    error         // why it is no whole stream of events; nil: it is, or need not be
 	Unjudged  bool          // the scenario says: the run ended before all checks were made
 	Again     bool          // RunAgain was called
+	Login     Login         // the scenario says: the step was a login that succeeded
 
 	fields  []field
 	text    []byte // of the fields' names and values, one after the other
@@ -25,6 +26,15 @@ type Response struct {
 	checks  []Checked
 	reason  error // of the first that failed with one
 }
+
+// A Login is a step by which a user logs in, whose outcome stays for later iterations.
+type Login uint8
+
+// The zero Login is none.
+const (
+	FirstLogin Login = iota + 1 // the user had not logged in, or has to in each iteration
+	LaterLogin                  // its time had passed, or an answer refused what it had given
+)
 
 // A field is where the text of one ends: its name, and its value behind it.
 type field struct {

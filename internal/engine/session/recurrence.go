@@ -196,6 +196,17 @@ func (x *user) suspend(e *entry, r *scenario.Response) bool {
 	return true
 }
 
+// login is what an entry that has succeeded is of the user's logins.
+func (x *user) login(e *entry) scenario.Login {
+	switch {
+	case !e.stays && len(e.on) == 0:
+		return 0
+	case len(x.suspended) > 0 || e.stays && x.since[x.entry] != 0:
+		return scenario.LaterLogin
+	}
+	return scenario.FirstLogin
+}
+
 // finish goes on behind an entry that has succeeded: to the one that waits for it, or the next.
 func (x *user) finish(e *entry, now int64) {
 	if x.since[x.entry] = now; e.stays {

@@ -269,7 +269,7 @@ func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	}
 	x.tries, x.renewed = 0, false
 	if x.repeated++; x.repeated >= e.repeat {
-		x.repeated = 0
+		x.repeated, r.Login = 0, x.login(e)
 		x.finish(e, u.Now)
 	}
 	if x.entry == len(x.program.entries) {

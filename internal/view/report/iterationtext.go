@@ -15,9 +15,6 @@ func iterationsText(i *result.Iterations) string {
 	s := fmt.Sprintf("%s begun by %s: %s completed, %s failed, %s unfinished",
 		format.Count(i.Started), format.Plural(int64(i.Users), "user"), format.Count(i.Completed),
 		format.Count(i.Failed), format.Count(i.Unfinished))
-	if i.Again > 0 {
-		s += fmt.Sprintf("; %s refused, for which users log in again", format.Plural(i.Again, "answer"))
-	}
 	if i.StartedAfter != nil && *i.StartedAfter > 0 {
 		s += fmt.Sprintf("; %s of them begun after the window", format.Count(*i.StartedAfter))
 	}
@@ -45,6 +42,10 @@ func checksText(s *result.Scenario) string {
 func scenarioRows(r *result.Result) (all []document.Row) {
 	if r.Iterations != nil {
 		all = append(all, document.Row{Name: "iterations", Text: iterationsText(r.Iterations)})
+		if l := r.Iterations.Logins; l != nil {
+			all = append(all, document.Row{Name: "logins", Text: format.Count(l.First) + " first, " +
+				format.Count(l.Later) + " later; " + format.Plural(r.Iterations.Again, "answer") + " refused"})
+		}
 	}
 	if len(r.Checks) > 0 {
 		all = append(all, document.Row{Name: "checks", Text: checksText(&r.Scenario)})

@@ -57,13 +57,21 @@ func TestRouteTableOfUnanswered(t *testing.T) {
 	}
 }
 
-// Answers for which users log in are counted when they come: whether the login then succeeds, or
-// the run is over, nobody knows.
-func TestIterationsText(t *testing.T) {
-	for again, want := range map[int64]string{0: "", 1: "; 1 answer refused, for which users log in again",
-		1_200: "; 1,200 answers refused, for which users log in again"} {
-		got := iterationsText(&result.Iterations{Started: 3, Completed: 2, Failed: 1, Users: 2, Again: again})
-		if want = "3 begun by 2 users: 2 completed, 1 failed, 0 unfinished" + want; got != want {
+// How often users logged in stands on a line of its own, with the answers for which they did so again.
+func TestLoginsRow(t *testing.T) {
+	for want, i := range map[string]result.Iterations{
+		"": {},
+		"20 first, 1,200 later; 1 answer refused": {Logins: &result.Logins{First: 20, Later: 1200}, Again: 1},
+		"20 first, 0 later; 0 answers refused":    {Logins: &result.Logins{First: 20}},
+		"0 first, 0 later; 3 answers refused":     {Logins: &result.Logins{}, Again: 3},
+	} {
+		got := ""
+		for _, row := range scenarioRows(&result.Result{Scenario: result.Scenario{Iterations: &i}}) {
+			if row.Name == "logins" {
+				got = row.Text
+			}
+		}
+		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
