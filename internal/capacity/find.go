@@ -118,7 +118,7 @@ func (s *search) findStart(ctx context.Context) {
 	s.last = r
 	switch {
 	case ctx.Err() != nil:
-		s.endAs(Interrupted, fact.SearchEnded{How: fact.EndInterrupted}, nil)
+		s.endAt(Interrupted, fact.EndInterrupted, nil)
 	case r.Answers() == 0:
 		s.endAs(Unreachable, nothingAnswered(r), nil)
 	case r.OnlyErrors():
@@ -351,7 +351,7 @@ func (s *search) probeOnce(ctx context.Context, purpose Purpose, level float64,
 	s.each(p)
 	switch {
 	case p.Outcome == Cut:
-		s.endAs(Interrupted, fact.SearchEnded{How: fact.EndInterrupted}, nil)
+		s.endAt(Interrupted, fact.EndInterrupted, nil)
 	case p.Outcome == Gone && len(s.found.Probes) == 1 && s.found.Closed == nil:
 		s.endAs(Unreachable, fact.SearchEnded{How: fact.EndUnreachable}, p.Facts)
 	case p.Outcome == Gone:
@@ -376,12 +376,12 @@ func (s *search) confirm(ctx context.Context) {
 			return
 		}
 		if o == Passed {
-			s.certified = level
-			s.low = min(s.low, level)
+			s.certified, s.low = level, level
 			s.endMet()
 			return
 		}
 		s.noteMissed(level, o, why)
+		s.low = 0 // no level is known any more that is met
 		if level = min(a.round(stepDown*level), a.below(level, 1)); level < a.least() {
 			break
 		}

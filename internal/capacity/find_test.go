@@ -13,6 +13,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
+	"dyno/internal/fact"
 	"dyno/internal/objective"
 	"dyno/internal/result"
 	"dyno/internal/say"
@@ -524,7 +525,11 @@ func TestInterrupted(t *testing.T) {
 		}
 	})
 	if err != nil || s.End != Interrupted || s.Low == nil || s.High == nil || s.Certified != nil {
-		t.Errorf("%+v, %v", s, err)
+		t.Fatalf("%+v, %v", s, err)
+	}
+	ended, _ := s.Facts[0].Args.(fact.SearchEnded)
+	if ended.How != fact.EndInterrupted || ended.Low != *s.Low || ended.High != *s.High || *s.Low >= *s.High {
+		t.Errorf("%+v, and %v to %v", ended, *s.Low, *s.High)
 	}
 }
 
@@ -588,9 +593,10 @@ func TestSearchSaysHowLongItProbed(t *testing.T) {
 	}
 }
 
-// A confirmation that fails steps down.
+// A confirmation that fails steps down. Interrupted then, a search knows no level that is met.
 func TestConfirmationStepsDown(t *testing.T) {
 	confirming := false
+	ctx, cancel := context.WithCancel(t.Context())
 	p := plan()
 	q := &queue{service: constant(time.Millisecond)}
 	q.seen = func(p loadplan.Plan) { confirming = time.Duration(p.Duration) == 30*time.Second }
@@ -609,6 +615,18 @@ func TestConfirmationStepsDown(t *testing.T) {
 	}
 	if confirms < 2 || s.End == Found && *s.High/(*s.Low) > 1.06 {
 		t.Errorf("%d confirmations; %s: %s", confirms, s.End, s.Reason)
+	}
+	var first loadplan.Rate // that was to be confirmed
+	q.seen = func(p loadplan.Plan) {
+		if confirming = time.Duration(p.Duration) == 30*time.Second; confirming && first == 0 {
+			first = p.Rate
+		} else if confirming && p.Rate < first {
+			cancel()
+		}
+	}
+	s, err := Find(ctx, q.run, p, objectives(t, "p99<10ms"), Settings{}, func(Probe) {})
+	if err != nil || s.End != Interrupted || s.Low != nil || s.High == nil {
+		t.Errorf("%s: %s, low %v, %v", s.End, s.Reason, s.Low, err)
 	}
 }
 

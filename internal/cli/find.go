@@ -249,7 +249,7 @@ func (s streams) searchRate(ctx context.Context, f *findFlags, run result.Runner
 	code = s.showFinding(f, out, code, found, report.CertifiedText(found), func() error {
 		return report.Search(s.out, found, s.reportStyle())
 	})
-	if code != exitOK && code != exitInterrupted && !(s.showsReport(f.runFlags) && !f.quiet) {
+	if code != exitOK && !(s.showsReport(f.runFlags) && !f.quiet) {
 		s.writeLine("dyno: %s", found.Reason)
 	}
 	return code, nil

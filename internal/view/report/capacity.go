@@ -88,12 +88,12 @@ func searchText(s *capacity.Search) string {
 // CertifiedText is what a search found, in a sentence.
 func CertifiedText(s *capacity.Search) string {
 	what := strings.Join(s.Objectives, " and ")
-	certified, _, high := s.Bracket()
-	meets := levelText(s.Of(), certified, " "+s.Unit()) + " meet " + what
+	certified, low, high := s.Bracket()
+	meets := levelText(s.Of(), cmp.Or(certified, low), " "+s.Unit()) + " meet " + what
 	noun := "rate"
 	if a := s.Of(); a != capacity.Rates {
-		if noun = "number of " + string(a); certified == 1 {
-			meets = levelText(s.Of(), certified, " "+s.Unit()) + " meets " + what
+		if noun = "number of " + string(a); cmp.Or(certified, low) == 1 {
+			meets = levelText(s.Of(), 1, " "+s.Unit()) + " meets " + what
 		}
 		if certified > 0 && s.End == capacity.Found {
 			return fmt.Sprintf("%s; %s do not", meets, format.Count(int64(high)))
@@ -102,6 +102,8 @@ func CertifiedText(s *capacity.Search) string {
 	switch {
 	case certified > 0 && s.End == capacity.Found:
 		return meets
+	case s.End == capacity.Interrupted && low > 0:
+		return "INTERRUPTED: at least " + meets + ", not confirmed"
 	case certified > 0:
 		return "at least " + meets + ": CLIENT-BOUND, the server's limit was not found"
 	case s.End == capacity.Missed && len(s.Probes) == 0:

@@ -154,6 +154,12 @@ func TestEndsOfSearches(t *testing.T) {
 		if end == capacity.Found {
 			s.Certified = new(1.0)
 		}
+		if end == capacity.Interrupted {
+			s.Low, s.High = new(12_000.0), new(16_000.0)
+			if got := CertifiedText(s); got != "INTERRUPTED: at least 12,000 requests/s meet p99<1s, not confirmed" {
+				t.Error(got)
+			}
+		}
 		if CertifiedText(s) == "" {
 			t.Errorf("%s: nothing is said", end)
 		}
