@@ -31,5 +31,6 @@ func (s Settings) Times(p *loadplan.Plan) (usual, most time.Duration) {
 	narrow := time.Duration(max(halvings, 0))
 	usual = first + (tries+narrow)*probe + confirm
 	most = first + silent + (highest+2+narrow)*undecided + steps*(2*around+3*s.Confirm)
-	return usual, most + (highest+2+narrow+steps)*time.Duration(p.Drain)
+	drains := 2 + (highest+2+narrow)*time.Duration(repeated) + 2*steps // of each probe
+	return usual, most + drains*time.Duration(min(p.Drain, p.Timeout))
 }

@@ -139,7 +139,11 @@ func (p *labProgress) noteWaiting(w server.Waiting) {
 	case strings.HasPrefix(w.URL, "fcgi"):
 		p.say("waiting for %s to accept a connection at %s …", w.Process, w.URL)
 	default:
-		p.say("waiting for %s to answer at %s …", w.Process, w.URL)
+		with := ""
+		if w.Status != "" {
+			with = " with status " + w.Status
+		}
+		p.say("waiting for %s to answer at %s%s …", w.Process, w.URL, with)
 	}
 }
 

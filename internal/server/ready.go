@@ -128,6 +128,7 @@ type Waiting struct {
 	Process string
 	URL     string // that is to answer, or to accept a connection
 	Log     string // or what the process is to write; "": it is asked
+	Status  string // that the answer must have, as "200-399"; "": any that is the server's own
 }
 
 // A witness tells whose answer it was.
@@ -211,7 +212,12 @@ func (r Ready) describeReady(a address) string {
 	case len(r.Statuses) == 0:
 		return "answer"
 	}
-	return "answer with status " + strings.ReplaceAll(formatRanges(r.Statuses), ",", " or ")
+	return "answer with status " + r.statuses()
+}
+
+// statuses are those that the answer must have: "200-399 or 404".
+func (r Ready) statuses() string {
+	return strings.ReplaceAll(formatRanges(r.Statuses), ",", " or ")
 }
 
 // tryOnce makes one request. With FastCGI it only connects, because what a request must have

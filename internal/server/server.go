@@ -94,7 +94,7 @@ func (s *Server) startProcess(ctx context.Context, p Process) error {
 			return err
 		case <-long.C:
 			if tell := s.tree.spec.Waits; tell != nil {
-				tell(Waiting{p.Name, p.Ready.URL, p.Ready.Log})
+				tell(Waiting{p.Name, p.Ready.URL, p.Ready.Log, p.Ready.statuses()})
 			}
 		}
 	}

@@ -96,26 +96,29 @@ func MetricsAt(metrics []experiment.Metric, l experiment.Level) []experiment.Met
 	})
 }
 
-// An Estimate is the duration of an experiment: Least if every warm-up is as short as possible and
-// Rounds suffice, otherwise up to Most.
+// An Estimate is the duration of an experiment: Least if every warm-up is as short as possible,
+// answers come at once and Rounds suffice, otherwise up to Most. That a gate's second batch may
+// follow is in Most.
 type Estimate struct {
 	Trials      int // of Least
 	Least, Most time.Duration
 }
 
 // Time estimates the duration of e with these cells. start is the time to start, check and stop a
-// server.
-func Time(e *experiment.Experiment, all []Cell, start time.Duration) Estimate {
+// server, and drain for how long the answers of a trial are waited for at most.
+func Time(e *experiment.Experiment, all []Cell, start time.Duration,
+	drain func(experiment.Level) time.Duration) Estimate {
 	d := e.Design
 	least, most := time.Duration(0), time.Duration(0) // of a round
 	for _, c := range all {
 		measure := [2]time.Duration{time.Duration(d.Measure), time.Duration(d.Measure)}
 		if c.Level.IsSearch() {
 			measure = [2]time.Duration{searchLeast * measure[0], searchMost * measure[1]}
+			most += (searchProbes - 1) * drain(c.Level)
 		}
 		rest := start + time.Duration(d.Cooldown)
 		least += rest + time.Duration(d.Warmup.Min) + measure[0]
-		most += rest + time.Duration(d.Warmup.Max) + measure[1]
+		most += rest + time.Duration(d.Warmup.Max) + measure[1] + drain(c.Level)
 	}
 	x := Estimate{
 		Trials: len(all) * d.Rounds,
@@ -125,6 +128,9 @@ func Time(e *experiment.Experiment, all []Cell, start time.Duration) Estimate {
 	if d.Budget > 0 { // the current round is finished
 		x.Most = min(x.Most, time.Duration(d.Budget)+most)
 		x.Least = min(x.Least, x.Most)
+	}
+	if e.Gate != nil && e.Gate.Confirm {
+		x.Most += multiplyTime(most, max(d.Rounds, experiment.LeastRounds))
 	}
 	if e.Profile != nil {
 		profiled := 0 // controls are not profiled
@@ -143,8 +149,9 @@ func Time(e *experiment.Experiment, all []Cell, start time.Duration) Estimate {
 // each with a fifth of it as warm-up; or eight probes, some of them extended, and two
 // confirmations.
 const (
-	searchLeast = 5
-	searchMost  = 20
+	searchLeast  = 5
+	searchMost   = 20
+	searchProbes = 8 + 2
 )
 
 // searchWindow is the shortest window in which a queue above the limit grows enough to be seen.
@@ -188,11 +195,11 @@ func Warnings(e *experiment.Experiment, variants []experiment.Variant) (all []Wa
 	})
 	warn(shared, "design.cpus", fact.WeakDesign{By: fact.CPUShared})
 	warn(m == 0, "variants", fact.WeakDesign{By: fact.OnlyOne, Baseline: d.Baseline})
-	start := time.Second
-	full := Time(e, Cells(e, variants), start)
+	start, soon := time.Second, func(experiment.Level) time.Duration { return 0 }
+	full := Time(e, Cells(e, variants), start, soon)
 	unlimited := *e
 	unlimited.Design.Budget = 0
-	least := Time(&unlimited, Cells(e, variants), start).Least
+	least := Time(&unlimited, Cells(e, variants), start, soon).Least
 	warn(d.Budget > 0 && least > full.Least, "design.budget",
 		fact.WeakDesign{By: fact.SmallBudget, Rounds: d.Rounds,
 			GivenS: time.Duration(d.Budget).Seconds(), NeedsS: least.Round(time.Second).Seconds()})

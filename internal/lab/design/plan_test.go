@@ -58,20 +58,26 @@ func TestCells(t *testing.T) {
 
 func TestTime(t *testing.T) {
 	e := mustRead(t, smallest+"design: {warmup: {min: 3s, max: 6s}, measure: 15s, cooldown: 1s}\n")
-	x := Time(e, make([]Cell, 48), 3*time.Second) // twelve variants, four levels
-	if want := (Estimate{480, 480 * 22 * time.Second, 480 * 25 * time.Second}); x != want {
+	drain := func(experiment.Level) time.Duration { return 2 * time.Second }
+	x := Time(e, make([]Cell, 48), 3*time.Second, drain) // twelve variants, four levels
+	if want := (Estimate{480, 480 * 22 * time.Second, 480 * 27 * time.Second}); x != want {
 		t.Errorf("%+v", x)
 	}
+	e.Gate = &experiment.Gate{Confirm: true} // a regression is measured again
+	if again := Time(e, make([]Cell, 48), 3*time.Second, drain); again.Least != x.Least || again.Most != 2*x.Most {
+		t.Errorf("with a gate %+v", again)
+	}
+	e.Gate = nil
 	e.Design.Precision, e.Design.MaxRounds = 0.02, 30
-	if x := Time(e, make([]Cell, 2), time.Second); x.Most != 60*23*time.Second || x.Least != 20*20*time.Second {
+	if x := Time(e, make([]Cell, 2), time.Second, drain); x.Most != 60*25*time.Second || x.Least != 20*20*time.Second {
 		t.Errorf("with precision: %+v", x)
 	}
 	e.Design.Budget = experiment.Duration(time.Minute)
-	if x := Time(e, make([]Cell, 2), time.Second); x.Most != time.Minute+46*time.Second || x.Least != x.Most {
+	if x := Time(e, make([]Cell, 2), time.Second, drain); x.Most != time.Minute+50*time.Second || x.Least != x.Most {
 		t.Errorf("with a budget: %+v", x)
 	}
 	e.Design.Budget, e.Profile = 0, &experiment.Profile{CPU: experiment.Duration(10 * time.Second)}
-	if x := Time(e, make([]Cell, 2), time.Second); x.Least != (20*20+2*14)*time.Second {
+	if x := Time(e, make([]Cell, 2), time.Second, drain); x.Least != (20*20+2*14)*time.Second {
 		t.Errorf("with profiles: %+v", x)
 	}
 }
@@ -165,7 +171,8 @@ func TestQuickOfShipped(t *testing.T) {
 		case "nginx-settings": // it has fifteen arms
 			least = time.Second
 		}
-		if x := Time(q, Cells(q, experiment.Expand(q)), time.Second); x.Most > patience {
+		soon := func(experiment.Level) time.Duration { return 0 }
+		if x := Time(q, Cells(q, experiment.Expand(q)), time.Second, soon); x.Most > patience {
 			t.Errorf("%s: --quick takes up to %v", l.Name, x.Most)
 		}
 		if q.Design.Measure < experiment.Duration(least) || q.Design.Rounds < 6 {

@@ -120,6 +120,27 @@ func TestReadyOfExpected(t *testing.T) {
 	}
 }
 
+// An address that somebody names shows that a server is ready with a success or a redirect, unless its statuses are named
+// too: a 404 is what a server answers that does not have the path, or not yet.
+func TestReadyOfNamed(t *testing.T) {
+	success := Statuses{{From: 200, To: 399}}
+	for given, want := range map[string]Statuses{"{}": nil, "{http: /health}": success, "{http: 'http://127.0.0.1:81/'}": success,
+		"{http: /health, status: 404}": {{From: 404, To: 404}}, "{status: 404}": {{From: 404, To: 404}}, "{log: x}": nil} {
+		e := mustRead(t, "version: 1\nname: x\nworkload: {expect: {status: 407}}\n"+
+			"variants: {a: {processes: [{name: x, cmd: [x, '{{port}}'], ready: "+given+"}], url: 'http://127.0.0.1:{{port}}/'}}\n")
+		if want == nil {
+			want = Statuses{{From: 407, To: 407}}
+		}
+		i, err := Render(Expand(e)[0], values(t.TempDir()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := i.Processes[0].Ready.Status; !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", given, got, want)
+		}
+	}
+}
+
 // A Hurl file may say itself which answers are streams.
 func TestObjectivesOfHurlFiles(t *testing.T) {
 	mustRead(t, smallest+"workload: {hurl: x.hurl}\nobjectives: [first_event.p99<1s]\nlevels: [{find: gap.p99<1s}]\n")

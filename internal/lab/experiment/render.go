@@ -258,11 +258,19 @@ func (r *renderer) renderReady(v Variant, ready *Ready, served string, last bool
 	default:
 		p.URL = at
 	}
-	if expected := v.Expected().Status; len(p.Status) == 0 && at == "" && areOfNobody(expected) {
+	switch expected := v.Expected().Status; {
+	case len(p.Status) > 0:
+	case at != "":
+		p.Status = Statuses{named}
+	case areOfNobody(expected):
 		p.Status = expected
 	}
 	return p, err
 }
+
+// named are the statuses that show that a process is ready at an address that somebody named for
+// that. As for Kubernetes' probes, a 404 is none of them: the server may not have that path yet.
+var named = Status{From: 200, To: 399}
 
 // areOfNobody reports whether a status is among them that otherwise says that the server is not
 // there.

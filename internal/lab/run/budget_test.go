@@ -117,9 +117,10 @@ func TestIntent(t *testing.T) {
 	l := b.lab(dir, text)
 	whole := l.Intent()
 	trials := 64 * (startTime + workload.SettlingTime(l.Experiment) + 2*time.Second)
-	if least := trials + 3*checkTime + 2*ceilingTime; whole.Estimate.Least != least || whole.Done != 0 ||
-		whole.Estimate.Most != least+trials/2 {
-		t.Errorf("%+v, want %v and a half more of the trials", whole.Estimate, least)
+	drains := 64 * 2 * time.Second
+	if least := trials + 3*checkTime + 2*ceilingTime; whole.Estimate.Least != least || whole.Done != 0 || whole.Starts ||
+		whole.Estimate.Most != least+drains+(trials+drains)/2 {
+		t.Errorf("%+v, want %v and a half more of the trials, with their drains", whole.Estimate, least)
 	}
 	bare := strings.NewReplacer("connections: 9", "connections: 9, rate: 100",
 		"levels:", "fairness: {mode: off}\nlevels:").Replace(text)

@@ -21,6 +21,7 @@ type Intent struct {
 	Rounds            int
 	Done              int // trials that are already stored
 	Estimate          design.Estimate
+	Starts            bool // servers, of which nobody knows yet how long that takes
 	Warnings          []design.Warning
 }
 
@@ -41,7 +42,11 @@ func (l *Lab) Intent() Intent {
 			here = append(here, v)
 		}
 	}
-	i.Estimate = design.Time(e, design.Cells(e, here), startTime+workload.SettlingTime(e))
+	i.Estimate = design.Time(e, design.Cells(e, here), startTime+workload.SettlingTime(e),
+		func(level experiment.Level) time.Duration { return workload.DrainTime(e, level) })
+	i.Starts = slices.ContainsFunc(here, func(v experiment.Variant) bool {
+		return len(v.Processes) > 0
+	})
 	i.Estimate.Least += sensitivityTime(e)
 	i.Estimate.Most += sensitivityTime(e)
 	again := time.Duration(repeated * float64(i.Estimate.Most))

@@ -111,15 +111,20 @@ func (c *Comparison) variants() (all []experiment.Definition, err error) {
 	return all, errors.Join(err, c.setReady(all))
 }
 
-// readyTime is how long is waited for what Ready names. Who names it knows that it takes long.
-const readyTime = experiment.Duration(2 * time.Minute)
+// readyTime is how long is waited for what Ready names, at most. Who names it knows that it takes
+// long.
+const readyTime = 2 * time.Minute
 
 // setReady says in variants when the servers that are started are ready.
 func (c *Comparison) setReady(all []experiment.Definition) error {
 	if c.Ready == "" {
 		return nil
 	}
-	ready := experiment.Ready{Timeout: readyTime}
+	within := readyTime
+	if total := c.Limits.Total; total > 0 { // of which the wait is a part
+		within = min(within, total)
+	}
+	ready := experiment.Ready{Timeout: experiment.Duration(within)}
 	if text, is := strings.CutPrefix(c.Ready, "log:"); is && text != "" {
 		ready.Log = experiment.Template(withHoles(text))
 	} else if IsURL(c.Ready) || strings.HasPrefix(c.Ready, "/") {

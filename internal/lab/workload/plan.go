@@ -30,6 +30,23 @@ func SettlingTime(e *experiment.Experiment) time.Duration {
 	return min(settleMax, time.Duration(e.Design.Measure)/4)
 }
 
+// DrainTime is for how long the answers of a trial of a level are waited for at most: after its
+// warm-up, as package run makes it, and after its window.
+func DrainTime(e *experiment.Experiment, l experiment.Level) time.Duration {
+	p := loadplan.DefaultPlan()
+	if l.SetPlan(&p) != nil || e.Workload.SetPlan(&p) != nil {
+		return 0 // it is refused when the plan is made
+	}
+	drain := time.Duration(min(p.Drain, p.Timeout))
+	switch {
+	case e.Design.Warmup.Max == 0:
+		return drain
+	case p.Stream.IsSet():
+		return 2 * drain
+	}
+	return drain + min(drain, time.Second)
+}
+
 // Plan is the measured load of a level on a server.
 func Plan(e *experiment.Experiment, f *Inputs, l experiment.Level, w experiment.Workload,
 	url string, cpus []int) (loadplan.Plan, error) {

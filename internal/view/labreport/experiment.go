@@ -378,8 +378,12 @@ func ExtentText(i labrun.Intent) string {
 	if i.Done > 0 {
 		out += fmt.Sprintf(", of which %s done", format.Count(int64(i.Done)))
 	}
-	return out + fmt.Sprintf(", %v to %v", i.Estimate.Least.Round(time.Second),
+	out += fmt.Sprintf(", %v to %v", i.Estimate.Least.Round(time.Second),
 		i.Estimate.Most.Round(time.Second))
+	if i.Starts {
+		out += " if servers start at once"
+	}
+	return out
 }
 
 // Shipped lists the experiments that ship with dyno.
