@@ -21,7 +21,7 @@ type Intent struct {
 	Rounds            int
 	Done              int // trials that are already stored
 	Estimate          design.Estimate
-	Starts            bool // servers, of which nobody knows yet how long that takes
+	Starts            bool // servers, for which there is any time, and nobody knows yet how long
 	Warnings          []design.Warning
 }
 
@@ -44,7 +44,7 @@ func (l *Lab) Intent() Intent {
 	}
 	i.Estimate = design.Time(e, design.Cells(e, here), startTime+workload.SettlingTime(e),
 		func(level experiment.Level) time.Duration { return workload.DrainTime(e, level) })
-	i.Starts = slices.ContainsFunc(here, func(v experiment.Variant) bool {
+	i.Starts = e.Design.Budget == 0 && slices.ContainsFunc(here, func(v experiment.Variant) bool {
 		return len(v.Processes) > 0
 	})
 	i.Estimate.Least += sensitivityTime(e)

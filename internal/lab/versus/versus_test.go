@@ -263,3 +263,15 @@ func TestRevisions(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// What --ready names is waited for until the time of all is over, and never for longer than two minutes.
+func TestReadyWithinTheTime(t *testing.T) {
+	for total, want := range map[time.Duration]time.Duration{0: 2 * time.Minute, time.Minute: time.Minute, time.Hour: 2 * time.Minute} {
+		e := read(t, Comparison{Servers: []string{"a {port}", "b {port}"}, Dir: "/", Ready: "log:never", Limits: Limits{Total: total}})
+		for _, v := range experiment.Expand(e) {
+			if ready := v.Processes[0].Ready; ready == nil || ready.Log != "never" || time.Duration(ready.Timeout) != want {
+				t.Errorf("of %v: %+v, want %v", total, ready, want)
+			}
+		}
+	}
+}
