@@ -76,7 +76,7 @@ type Limits struct {
 type Ready struct {
 	HTTP    Template `json:"http,omitempty"`   // a path of url's server, or a whole URL; "": url
 	Log     Template `json:"log,omitempty"`    // or what it writes; "": it is asked
-	Status  Statuses `json:"status,omitempty"` // default: 200 to 399; without HTTP any but 407, 502, 503 and 504
+	Status  Statuses `json:"status,omitempty"` // default: 200 to 399 of HTTP, else see Probe
 	Timeout Duration `json:"timeout"`
 }
 
