@@ -144,11 +144,10 @@ func serverVerdict(r *result.Result) string {
 // boxColor is the colour of a run's verdict: that of the box, and green if it only says that one
 // run has no interval, or that few requests failed.
 func boxColor(r *result.Result, a answer.Answer) format.Color {
-	early := earlyEnding(r) != ""
 	switch {
 	case a.Box == answer.Bad:
 		return format.Red
-	case a.Box == answer.Doubt || early:
+	case a.Box == answer.Doubt || earlyEnding(r) != "":
 		return format.Yellow
 	}
 	return format.Green

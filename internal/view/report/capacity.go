@@ -74,8 +74,8 @@ const tooShort = "probes of less than 8 s: their bounds take requests as indepen
 // searchText is what was searched: with what load.
 func searchText(s *capacity.Search) string {
 	if a := s.Of(); a != capacity.Rates {
-		return strings.TrimPrefix(fmt.Sprintf("%s, a closed loop: how many %s?",
-			format.URL(s.Plan.Target.URL), a), ", ")
+		how := ", a closed loop: how many " + string(a) + "?"
+		return strings.TrimPrefix(format.URL(s.Plan.Target.URL)+how, ", ")
 	}
 	law := s.Plan.Arrival
 	if law == "" {
