@@ -40,7 +40,9 @@ func (f *scenarioFlags) runGroups() []group {
 	resumes := func(o option) bool { return o.long == "tls-resume" } // of a load
 	tls := titled(all, "TLS")
 	tls.options = slices.DeleteFunc(tls.options, resumes)
-	return []group{{"Run", own}, f.checkGroups()[0], tls}
+	way := pickOptions(all, "proxy", "connect-to", "connect-timeout", "proxy-protocol",
+		"accept-encoding")
+	return []group{{"Run", own}, f.checkGroups()[0], {"Connections", way}, tls}
 }
 
 // scenarioCheck is dyno scenario check.
