@@ -59,6 +59,10 @@ func hurlFaults(given map[string]bool) (faults []error) {
 				"what is sent and expected; write it there"})
 		}
 	}
+	if given["user"] && !given["auth"] {
+		faults = append(faults, loadplan.Flaw{Setting: "--user", Problem: "the Hurl file says who " +
+			"sends a request: write [BasicAuth] or the option user there, or give --auth"})
+	}
 	return faults
 }
 

@@ -42,5 +42,5 @@ var Clashes = []struct{ One, Other, Because string }{
 }
 
 // SaidByHurl are settings that a Hurl file leaves no room for: it says what is sent and expected.
-var SaidByHurl = []string{"method", "header", "user", "body", "json-body", "form", "urls", "bodies",
-	"requests-file", "path", "script", "expect-body", "expect-header", "follow", "follow-to", "auth"}
+var SaidByHurl = []string{"method", "header", "body", "json-body", "form", "urls", "bodies",
+	"requests-file", "path", "script", "expect-body", "expect-header", "follow", "follow-to"}

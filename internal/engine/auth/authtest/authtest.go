@@ -31,6 +31,8 @@ type Guard struct {
 	Together  bool   // all challenges are in one field, the weakest first
 	Closes    bool   // a challenge ends its connection
 
+	Then http.Handler // what those get who are let in; nil: 200
+
 	mu     sync.Mutex
 	nonces map[string]int // the last count of each
 }
@@ -68,12 +70,18 @@ func (g *Guard) Digest(w http.ResponseWriter, r *http.Request) {
 			stale = true
 		default:
 			g.nonces[f["nonce"]]++
-			g.Right++
-			fmt.Fprintf(w, "%s %s", r.Method, r.URL.RequestURI())
+			g.letIn(w, r)
 			return
 		}
 	}
 	g.ask(w, stale)
+}
+
+// letIn answers a request that says rightly who sends it.
+func (g *Guard) letIn(w http.ResponseWriter, r *http.Request) {
+	if g.Right++; g.Then != nil {
+		g.Then.ServeHTTP(w, r)
+	}
 }
 
 // ask asks who sends the request.
@@ -156,7 +164,7 @@ func (g *Guard) SigV4(region, service string) http.HandlerFunc {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		g.Right++
+		g.letIn(w, r)
 	}
 }
 
