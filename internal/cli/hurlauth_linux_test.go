@@ -48,3 +48,35 @@ func TestHurlSigned(t *testing.T) {
 		}
 	}
 }
+
+// Hurl's own options say it of one request: digest and aws-sigv4, with the option user, whose name and password may be
+// a row's. Without one of them the option user is Basic.
+func TestHurlOptionsSign(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const text = "GET {{base}}/digest/a?b=c;d\n[Options]\ndigest: true\nuser: {{name}}:{{pw}}\nHTTP 200\n\n" +
+		"POST {{base}}/aws/a=b\n[Options]\nuser: {{name}}:{{pw}}\naws-sigv4: aws:amz:eu-west-1:s3\n{\"a\": 1}\nHTTP 200\n\n" +
+		"GET {{base}}/basic\n[Options]\nuser: bob:pw\ndigest: false\nHTTP 200\n"
+	for name, text := range map[string]string{"three.hurl": text, "users.csv": "name,pw\n" + authtest.User + `,"p:w""1"` + "\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, aws, basic := &authtest.Guard{}, &authtest.Guard{}, new(atomic.Int64)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/digest/", d.Digest)
+	mux.HandleFunc("/aws/", aws.SigV4("eu-west-1", "s3"))
+	mux.HandleFunc("/basic", func(_ http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user+password == "bobpw" {
+			basic.Add(1)
+		}
+	})
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	out, err := shell(t, dir, "dyno run --no-save -n 30 -c 3 three.hurl --data users.csv --variable base="+s.URL+
+		" --drain 1m --timeout 1m").CombinedOutput()
+	if err != nil || d.Right != 30 || d.Wrong != 0 || d.Asked != 3 || aws.Right != 30 || aws.Wrong != 0 || basic.Load() != 30 {
+		t.Errorf("%v: Digest %d right, %d asked %.600q, AWS %d right %.600q, %d by Basic\n%s", err, d.Right, d.Asked, d.Why,
+			aws.Right, aws.Why, basic.Load(), out)
+	}
+}

@@ -210,7 +210,7 @@ func (a *asker) exchangeOn(ctx context.Context, s *session, q *Question) (*respo
 		if r != nil {
 			a.body = r.body
 		}
-		if err != nil || again || !a.sender.Asked(&q.Request, r.status, r.challenges()) {
+		if err != nil || again || !a.sender.Asked(r.status, r.challenges()) {
 			return r, err
 		}
 		if r.asks = r.closes || r.cut || r.left || a.heads; r.asks {

@@ -125,6 +125,7 @@ var whyInNoLoad = map[string]string{
 	"ip":               "dyno chooses among all addresses of the server",
 	"location-trusted": "no load goes to another server; write location",
 	"output":           "a load writes no responses to files; leave it out",
+	"aws-sigv4":        "dyno signs for aws:amz alone; write aws:amz:REGION:SERVICE",
 }
 
 // notInLoad says what no load has, and why.

@@ -15,7 +15,6 @@ package auth
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"dyno/internal/engine/loadplan"
@@ -26,21 +25,14 @@ import (
 
 // Applied is a plan whose users say who they are as its Auth has it. Its Scenario is there.
 func Applied(p loadplan.Plan) loadplan.Plan {
-	if p.Auth == "" {
-		return p
+	m := &maker{Maker: p.Scenario, requests: p.ProtoRequests(), plan: p,
+		asks: p.HasAuth(loadplan.Digest)}
+	if p.Auth != "" || m.asks || slices.ContainsFunc(p.Requests, func(r loadplan.Request) bool {
+		return r.Auth != ""
+	}) {
+		p.Scenario = m
 	}
-	p.Scenario = &maker{Maker: p.Scenario, requests: p.ProtoRequests(), plan: p,
-		asks: p.Auth == loadplan.Digest}
 	return p
-}
-
-// newSigner is the signer of a plan that has an Auth.
-func newSigner(p *loadplan.Plan) signer {
-	user, password, _ := strings.Cut(p.User, ":")
-	if region, service, is := loadplan.SigV4(p.Auth); is {
-		return newSigV4(user, password, region, service, p.ChunkSize > 0)
-	}
-	return &digester{user: user, password: password}
 }
 
 // A signer says who sends a request.
@@ -75,7 +67,7 @@ func (m *maker) Make(s scenario.Share) (scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{maker: m, inner: inner, signer: newSigner(&m.plan), first: s.FirstUser,
+	w := &worker{maker: m, inner: inner, signers: signers{plan: &m.plan}, first: s.FirstUser,
 		users: make([]user, s.Users)}
 	if measures, is := inner.(measuring); is {
 		return measuringWorker{w, measures}, nil
@@ -86,10 +78,10 @@ func (m *maker) Make(s scenario.Share) (scenario.Scenario, error) {
 // A worker is the scenario of a worker.
 type worker struct {
 	*maker
-	inner  scenario.Scenario
-	signer signer
-	first  int64
-	users  []user
+	inner   scenario.Scenario
+	signers signers
+	first   int64
+	users   []user
 }
 
 // A user is what is kept of one. The request's memory is used again for the next one.
@@ -97,7 +89,7 @@ type user struct {
 	step      scenario.Step // as the scenario within has it
 	request   proto.Request
 	fill      proto.Fill
-	own       bool      // the request says itself who sends it
+	answers   bool      // the request is one of Digest
 	challenge challenge // of Digest
 	asked     bool      // the step was sent again because of a challenge
 }
@@ -121,7 +113,7 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	x := w.of(u)
 	if w.asks {
-		if r.Status == 401 && !x.asked && !x.own && x.step.Origin == 0 &&
+		if r.Status == 401 && !x.asked && x.answers && x.step.Origin == 0 &&
 			x.challenge.take(challengesOf(r)) {
 			x.asked = true
 			step := w.sign(u, x)
@@ -166,10 +158,11 @@ func (w *worker) sign(u *scenario.User, x *user) scenario.Step {
 	x.request.Header = append(header, x.request.Header...)
 	step := x.step
 	step.KeepGoing = step.KeepGoing || w.asks // for a challenge is an error, unless it is answered
-	if x.own = x.request.HasField("Authorization"); x.own {
+	s := w.signers.of(&x.request)
+	if _, x.answers = s.(*digester); s == nil {
 		return step
 	}
-	w.signer.sign(x, time.Unix(0, u.Now))
+	s.sign(x, time.Unix(0, u.Now))
 	x.fill.Own = &x.request
 	step.Message.Fill = &x.fill
 	return step

@@ -1,6 +1,9 @@
 package loadplan
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Digest is the Auth of a plan whose users answer challenges of RFC 7616.
 const Digest = "digest"
@@ -12,25 +15,40 @@ func SigV4(auth string) (region, service string, is bool) {
 	return region, service, is && both
 }
 
+// isWord reports whether it may be a region or a service.
+func isWord(s string) bool {
+	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+}
+
+// IsAuth reports whether it is Digest, or sigv4:REGION/SERVICE.
+func IsAuth(how string) bool {
+	region, service, signs := SigV4(how)
+	return how == Digest || signs && isWord(region) && isWord(service)
+}
+
+// HasAuth reports whether a request says so who sends it.
+func (p *Plan) HasAuth(how string) bool {
+	return p.Auth == how || slices.ContainsFunc(p.Requests, func(r Request) bool {
+		return r.Auth == how
+	})
+}
+
 // checkAuth checks how requests say who sends them.
 func (p *Plan) checkAuth(flaw finder) {
+	flaw(p.HasAuth(Digest) && p.Pipeline > 1, "Pipeline", "a request that is sent again for a "+
+		"challenge has the rest of its timeout, which ends its connection and with it the requests "+
+		"behind it").Mend = "leave one of the two out, or use {HTTP} 2"
 	if p.Auth == "" {
 		flaw(p.User != "", "User", "says who sends requests, and nothing says how").Mend =
 			"give {Auth}"
 		return
 	}
-	region, service, signs := SigV4(p.Auth)
-	word := func(s string) bool {
-		return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
-	}
-	flaw(p.Auth != Digest && !(signs && word(region) && word(service)), "Auth",
+	_, _, signs := SigV4(p.Auth)
+	flaw(!IsAuth(p.Auth), "Auth",
 		"%q is not digest, or sigv4:REGION/SERVICE, as sigv4:eu-west-1/s3", p.Auth)
 	user, password, has := strings.Cut(p.User, ":")
 	flaw(!has || user == "", "Auth", "needs {User}, USER:PASSWORD, or KEY:SECRET for sigv4")
 	flaw(signs && has && password == "", "User", "has no secret").Mend = "write KEY:SECRET"
-	flaw(p.Auth == Digest && p.Pipeline > 1, "Pipeline", "a request that is sent again for a "+
-		"challenge has the rest of its timeout, which ends its connection and with it the requests "+
-		"behind it").Mend = "leave one of the two out, or use {HTTP} 2"
 	flaw(p.Target.FastCGI, "Auth", "%s is FastCGI, whose requests a server has authenticated",
 		p.Target.URL)
 }

@@ -18,6 +18,10 @@ type Request struct {
 	Header    []Field
 	Body      []byte
 	Holes     []Hole // in order: see CheckHoles
+
+	// Auth is how it says who sends it, in place of the plan's: then its Authorization is
+	// USER:PASSWORD, which package auth replaces. "": as the plan has it.
+	Auth string
 }
 
 // A Field is one header line.

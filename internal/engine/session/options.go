@@ -3,9 +3,11 @@ package session
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"dyno/internal/engine/hurl"
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/fact"
 )
 
@@ -50,6 +52,8 @@ func (s *scope) compileOptions(h *hurl.Entry, e *entry) (skipped bool) {
 		case o.Name == "path-as-is":
 			text, ok := s.literal(o.Value, fact.HurlOption, o.Name)
 			e.pathAsIs = ok && text == "true"
+		case o.Name == "digest" || o.Name == "aws-sigv4":
+			s.compileAuth(o, e)
 		case o.Name == "header" || o.Name == "user" || slices.Contains(ignored, o.Name):
 		case o.Name == "variable":
 			s.compileVariable(o, e)
@@ -75,6 +79,24 @@ func (s *scope) compileOptions(h *hurl.Entry, e *entry) (skipped bool) {
 		e.redirect.most = s.mostRedirects
 	}
 	return skipped
+}
+
+// compileAuth compiles the options that say how the option user says who sends the request.
+func (s *scope) compileAuth(o hurl.Option, e *entry) {
+	text, ok := s.literal(o.Value, fact.HurlOption, o.Name)
+	scope, is := strings.CutPrefix(text, "aws:amz:")
+	signs := "sigv4:" + strings.Replace(scope, ":", "/", 1)
+	switch {
+	case !ok || text == "false":
+	case o.Name == "digest" && text == "true":
+		e.auth = loadplan.Digest
+	case o.Name == "digest":
+		s.wrong(o.Value.Pos, fact.InScenario{Of: fact.OptionValue, Name: o.Name, Value: text})
+	case is && loadplan.IsAuth(signs):
+		e.auth = signs
+	default:
+		s.wrong(o.Pos, fact.NotInLoad{What: fact.HurlOption, Name: o.Name})
+	}
 }
 
 // setOption sets an option whose value is known.

@@ -176,15 +176,23 @@ func (d *draft) setAuthorization(r *hurl.Request) {
 		all = append(d.parts(kv.Key), part{text: []byte(":")})
 		all = append(all, d.parts(kv.Value)...)
 	}
+	own := len(all) > 0 || d.has("Authorization")
+	if d.entry.auth != "" && !own { // whose user may be that of the run
+		d.request.Auth = d.entry.auth
+	}
 	for _, o := range r.Options {
-		if o.Name == "user" && len(all) == 0 && !d.has("Authorization") {
+		if o.Name == "user" && len(all) == 0 && !own {
 			all = d.parts(o.Value)
 		}
 	}
 	if len(all) == 0 {
 		return
 	}
-	d.begin()
+	if d.begin(); d.request.Auth != "" {
+		d.writeTogether(all, plain, proto.InHeader, r.Pos)
+		d.addField("Authorization")
+		return
+	}
 	d.writeText("Basic ")
 	d.writeTogether(all, basicAuth, proto.InHeader, r.Pos)
 	d.addField("Authorization")

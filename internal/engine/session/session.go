@@ -155,6 +155,7 @@ type entry struct {
 	recurrence
 	stream     bool
 	compressed bool
+	auth       string // how the option user says who sends the request; "": Basic
 	pathAsIs   bool
 	anyStatus  bool
 	statuses   []int    // checks of the status

@@ -27,6 +27,16 @@ func Values(p loadplan.Plan) (all []string) {
 	if _, password, _ := strings.Cut(p.User, ":"); password != "" {
 		note("", password)
 	}
+	for i := range p.Requests {
+		if r := &p.Requests[i]; r.Auth != "" {
+			for k, f := range r.Header {
+				_, password, _ := strings.Cut(f.Value, ":")
+				if strings.EqualFold(f.Name, "Authorization") && len(r.FieldHoles(k)) == 0 && password != "" {
+					note("", password)
+				}
+			}
+		}
+	}
 	Redacted(p, note)
 	for i := range p.Requests { // which Redacted has as they were written, with variables' names
 		r := &p.Requests[i]
