@@ -88,6 +88,27 @@ func TestStreamsAreThoseOfTheServer(t *testing.T) {
 	}
 }
 
+// A script makes the requests of streams. They are measured as others, and response has each at its
+// end, with all of its events.
+func TestStreamsOfAScript(t *testing.T) {
+	t.Parallel()
+	server := startTarget(t, "--stream", "openai", "--gap", "constant:1ms", "--events", "5")
+	file := filepath.Join(t.TempDir(), "chat.lua")
+	if err := os.WriteFile(file, []byte(`
+function request() return wrk.format("POST", "/chat", nil, "hello") end
+function response(status, headers, body)
+	local _, events = body:gsub('"content"', "")
+	dyno.check("whole", status == 200 and events == 5 and body:find("%[DONE%]") ~= nil)
+end`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := runDyno(t, 0, "-n", "8", "-c", "2", "--drain", "1m", "--stream", "openai", "--script", file, server.url).result
+	checkFlawless(t, r, 8, "200")
+	if s := r.Stream; s.Counted != 40 || s.Tokens != 40 || s.First.Count != 8 || len(r.Checks) != 1 || r.Checks[0].Passed != 8 {
+		t.Errorf("%+v, checks %+v", s, r.Checks)
+	}
+}
+
 // checkStream compares first events with the server's log: none is shorter than there, and together
 // with the gaps they are as long as there, or longer, at each quantile that both have.
 func checkStream(t *testing.T, first, gap *durations.Distribution, log map[string]*served) {

@@ -14,7 +14,8 @@ import (
 func TestVersusForm(t *testing.T) {
 	const a, b = "http://127.0.0.1:8080/x.hurl?q=1", "http://localhost:8081/"
 	read := newVersusReader("dyno", "home")
-	c, faults := read(dashboard.Form{"url": {a, b}, "connections": {"7"}, "rounds": {"6"}, "allow": {"etag"}, "max-time": {"1m"}})
+	c, faults := read(dashboard.Form{"url": {a, b}, "connections": {"7"}, "rounds": {"6"}, "allow": {"etag"}, "max-time": {"1m"},
+		"stream": {"sse"}, "stream-take": {"9"}, "goodput": {"first_event<1s"}})
 	if len(faults) > 0 || c.Name != "vs-127.0.0.1-8080-localhost-8081" || !strings.Contains(c.Dir, c.Name) || len(c.Targets) != 2 ||
 		c.Targets[0].Host != "127.0.0.1" || c.Targets[0].Port != 8080 || c.Targets[1].Host != "localhost" {
 		t.Errorf("%+v, %v", c, faults)
@@ -43,6 +44,8 @@ func TestVersusForm(t *testing.T) {
 		{dashboard.Form{"url": {a, b}, "git": {"true"}, "build": {"sh"}}, "", "is not a field"},
 		{dashboard.Form{"url": {a, b}, "connections": {"many"}}, "--connections", "many"},
 		{dashboard.Form{"url": {a, b}, "rounds": {"-1"}}, "--rounds", "-1"},
+		{dashboard.Form{"url": {a, b}, "stream": {"10"}}, "--stream", "--streams"},
+		{dashboard.Form{"url": {a, b}, "stream": {"sse"}, "goodput": {"gap.p99<1s"}}, "--goodput", "gap.max"},
 	} {
 		c, faults := read(test.form)
 		if len(faults) == 0 || c.Run != nil {

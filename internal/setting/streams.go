@@ -18,6 +18,8 @@ var streamRows = []Setting{
 			return oneText(p.Stream.Format)
 		}},
 		Field: "Format", Form: &Form{Does: "answers are streams of events"},
+		Compare: &Form{Hint: Hint{Label: "Streams"}, Does: "answers are streams of events: sse, " +
+			"ndjson, chunks, openai, anthropic or ollama"},
 		Key: "workload.stream.format", Schema: KeyWords{oneOf, "how events are told apart"},
 		Says: func(p *loadplan.Plan) string {
 			if !p.Stream.IsSet() {
@@ -67,7 +69,9 @@ var streamRows = []Setting{
 		Access: Access{Set: setTake, Text: func(p *loadplan.Plan) []string {
 			return oneText(p.Stream.Take)
 		}},
-		Field: "Take", Form: &Form{},
+		Field: "Take", Form: &Form{}, Compare: &Form{Hint: Hint{Label: "Users leave a stream",
+			Default: "at its end"}, Does: "behind so many counted events, or so long behind the " +
+			"first, as 30s"},
 		Key: "workload.stream.take", Schema: KeyWords{`"type": ["string", "integer"]`, "when users " +
 			"leave a stream: behind so many counted events, as 100, or so long behind the first, as " +
 			"30s; default: at its end"},
@@ -78,7 +82,8 @@ var streamRows = []Setting{
 			"first_event<500ms,token_time<60ms,gap.max<2s; without streams, too",
 		Access: text(func(p *loadplan.Plan) *string { return &p.Goodput }),
 		Field:  "Goodput", Form: &Form{}, Stored: "limits that a good request keeps; absent: none",
-		Key: "workload.goodput", Schema: KeyWords{`"$ref": "#/$defs/textorlist"`, "limits that a " +
+		Compare: &Form{Hint: Hint{Label: "Good requests"}},
+		Key:     "workload.goodput", Schema: KeyWords{`"$ref": "#/$defs/textorlist"`, "limits that a " +
 			"good request keeps, all of them, as [first_event<500ms, token_time<60ms]; the metrics " +
 			"good and goodput count these"}},
 	{Name: "stall", Value: "D", Group: streamGroup, On: All,

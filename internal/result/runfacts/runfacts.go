@@ -216,8 +216,10 @@ const (
 
 // DelayedAck finds that the median answer was held up between its first and its last byte as long
 // as a server is that writes on a connection while Nagle's algorithm waits for an acknowledgement.
+// A stream takes its time by itself; of streams the gaps tell (fact.GapsBunched).
 func DelayedAck(r *loadresult.Result) *fact.Fact {
-	if r.Total == nil || r.FirstByte == nil || r.Plan.Target.Unix != "" || r.Plan.HTTP == "3" ||
+	if r.Total == nil || r.FirstByte == nil || r.Total.Stream != nil ||
+		r.Plan.Target.Unix != "" || r.Plan.HTTP == "3" ||
 		r.Plan.Follow > 0 { // first bytes are those of all answers
 		return nil
 	}

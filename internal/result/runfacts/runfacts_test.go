@@ -214,6 +214,7 @@ func TestDelayedAck(t *testing.T) {
 		"large":            {ms / 8, 44 * ms, 100, func(r *loadresult.Result) { r.Total.Bodies = 100 << 20 }, false},
 		"without TCP":      {ms / 8, 44 * ms, 100, func(r *loadresult.Result) { r.Plan.HTTP = "3" }, false},
 		"a Unix socket":    {ms / 8, 44 * ms, 100, func(r *loadresult.Result) { r.Plan.Target.Unix = "/a" }, false},
+		"streams":          {ms / 8, 44 * ms, 100, func(r *loadresult.Result) { r.Total.Stream = metric.NewStreams() }, false},
 		"sent later than due": {ms / 8, 44 * ms, 100, func(r *loadresult.Result) {
 			r.Total.Service.Merge(r.Total.Latency)
 			for range 200 {
