@@ -15,7 +15,8 @@ import (
 
 // shownSpectra are the distributions that the page's spectrum has.
 var shownSpectra = []string{"latency", "service", "error_latency", "iterations.time",
-	"iterations.failed_time", "phases.first_byte", "probe.latency"}
+	"iterations.failed_time", "stream.first_event", "stream.gap", "phases.first_byte",
+	"probe.latency"}
 
 // runSpectrum is all of a distribution at once.
 func runSpectrum(p payload.Run) View {

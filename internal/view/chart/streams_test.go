@@ -34,6 +34,12 @@ func TestStreamViews(t *testing.T) {
 	if foot := strings.Join(rain.Foot, "; "); !strings.Contains(foot, "n = 3 streams") || !strings.Contains(foot, "one arrival in 8") {
 		t.Error(foot)
 	}
+	curves := []payload.Spectrum{{Of: "stream.first_event", Name: "first event", Points: [][2]float64{{0, 1e3}, {0.5, 2e3}}},
+		{Of: "stream.gap", Name: "gap", Points: [][2]float64{{0, 10}, {0.5, 20}}}}
+	spectrum, err := Find(Run(payload.Run{Result: r, Spectra: curves}), "spectrum")
+	if err != nil || len(spectrum.Marks) != 2 || spectrum.Marks[1].Name != "gap" {
+		t.Errorf("%+v, %v", spectrum.Marks, err)
+	}
 	r.Stream.Samples, r.Series = nil, r.Series[1:2]
 	for _, name := range []string{"gaps", "first-events", "rain"} {
 		if v, err := Find(Run(payload.Run{Result: r}), name); err != nil || v.Empty == "" {
