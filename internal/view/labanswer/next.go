@@ -38,7 +38,11 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 	case slices.ContainsFunc(a.Cautions, isUseless):
 		return step("see why the server spoiled its trials, in the table of trials", run.show)
 	case needsQuiet(a.Cautions):
-		return step("run it again when nothing else is at work on this machine", run.rerun)
+		s := step("run it again when nothing else is at work on this machine", run.rerun)
+		if s.Remedy = s.Says; a.Has(answer.FewRounds) {
+			s.Says += fmt.Sprintf(", and then add rounds: a verdict takes %d", judge.MinRounds)
+		}
+		return s
 	case a.Has(answer.GateMissed) && r.Gate.Verdict == lab.Regression:
 		return step("see where the time goes: the profiles and all tables", run.show)
 	case a.Has(answer.Planned) && (more == 0 || r.State != lab.OverBudget):

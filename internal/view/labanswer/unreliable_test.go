@@ -3,6 +3,7 @@ package labanswer
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,9 @@ func TestOneCure(t *testing.T) {
 	few.Confidence = 0.5
 	over := record(open())
 	over.State, over.Trials = lab.OverBudget, over.Trials[1:]
+	two := spoiled(record(few))
+	two.Experiment.Design.Rounds, two.Verdicts[0].Method = 2, ""
+	two.Trials = slices.DeleteFunc(two.Trials, func(t lab.TrialSummary) bool { return t.Round > 2 })
 	for name, c := range map[string]struct {
 		r       *lab.Record
 		more    int
@@ -99,6 +103,7 @@ func TestOneCure(t *testing.T) {
 		"spoiled":     {spoiled(record(open())), 0, "dyno lab rerun /runs/x -o /runs/x-2"},
 		"held up":     {record(held), 0, "dyno lab rerun /runs/x -o /runs/x-2"},
 		"few rounds":  {spoiled(record(few)), 0, "dyno lab rerun /runs/x -o /runs/x-2"},
+		"two rounds":  {two, 0, "dyno lab rerun /runs/x -o /runs/x-2"},
 		"over budget": {over, 14, "dyno lab run --resume /runs/x --rounds +14"},
 	} {
 		a := Of(c.r)
@@ -109,6 +114,9 @@ func TestOneCure(t *testing.T) {
 		}
 		if s.More != c.more || strings.Contains(all, " more would decide") != (c.more > 0) || a.Next.Command != c.command {
 			t.Errorf("%s: %+v, %+v, %s", name, s, a.Next, all)
+		}
+		if adds := strings.HasSuffix(a.Next.Says, ", and then add rounds: a verdict takes 6"); adds != (name == "two rounds") {
+			t.Errorf("%s: next, %s", name, a.Next.Says)
 		}
 		if n := Findings(c.r)[0].More; n != c.more {
 			t.Errorf("%s: its table has a forecast of %d rounds", name, n)
