@@ -2,6 +2,7 @@ package loadplan
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -11,6 +12,18 @@ func TestRateString(t *testing.T) {
 		"20000": RatePerSecond(20_000), "1000000000": RatePerSecond(1e9), "0.001": 1} {
 		if got := fmt.Sprintf("%v", r); got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// A rate is at most MaxRate, and not below 0.
+func TestRangeOfRates(t *testing.T) {
+	for rate, wrong := range map[Rate]bool{-1: true, 1: false, MaxRate * 1000: false, MaxRate*1000 + 1: true} {
+		p := DefaultPlan()
+		p.Rate = rate
+		flawed := slices.ContainsFunc(p.SettingFlaws(), func(f Flaw) bool { return f.Setting == "Rate" })
+		if flawed != wrong {
+			t.Errorf("%v/s is wrong: %v, want %v", rate, flawed, wrong)
 		}
 	}
 }
