@@ -42,7 +42,26 @@ func Write(w io.Writer, h store.History, s format.Style) error {
 	if all := h.Size; len(h.Entries)+len(h.Experiments) > 0 && all != (store.Size{}) {
 		parts = append(parts, document.Part{Text: []string{storedText(all)}})
 	}
+	parts = append(parts, document.Part{Rows: nextRows(h.Entries)})
 	return document.Doc{Parts: parts}.WriteText(w, s)
+}
+
+// nextRows are what can be done with the newest result: it is read, and compared with the one
+// before of the same URL.
+func nextRows(all []store.Entry) (rows []document.Row) {
+	if len(all) == 0 {
+		return nil
+	}
+	newest := all[0]
+	rows = []document.Row{{Name: "next", Text: "read the newest",
+		Command: "dyno report " + newest.ID + " -v"}}
+	for _, e := range all[1:] {
+		if e.URL == newest.URL {
+			return append(rows, document.Row{Text: "compare it with the one before",
+				Command: "dyno compare " + e.ID + " " + newest.ID})
+		}
+	}
+	return rows
 }
 
 // seriesPart has each series as a line of bars, with its changes.

@@ -11,6 +11,21 @@ import (
 	"dyno/internal/view/format"
 )
 
+// What is next is about the newest result, and about the one before of its URL.
+func TestHistorySaysWhatIsNext(t *testing.T) {
+	all := []store.Entry{{ID: "c", URL: "http://x/"}, {ID: "b", URL: "http://y/"}, {ID: "a", URL: "http://x/"}}
+	for n, want := range []string{"", "read the newest: dyno report c -v", "read the newest: dyno report c -v",
+		"read the newest: dyno report c -v\ncompare it with the one before: dyno compare a c"} {
+		var said []string
+		for _, row := range nextRows(all[:n]) {
+			said = append(said, row.Text+": "+row.Command)
+		}
+		if got := strings.Join(said, "\n"); got != want {
+			t.Errorf("of %d results: %q, want %q", n, got, want)
+		}
+	}
+}
+
 // Series of one URL and load are told apart by the least that does it.
 func TestSeriesLoad(t *testing.T) {
 	plan := func(change func(p *loadplan.Plan)) *loadplan.Plan {

@@ -78,10 +78,10 @@ func briefRows(r *result.Result, s format.Style) (all []document.Row) {
 		return append(append(all, deadRows(r, a, s)...), storedRow(r)...)
 	}
 	all = append(all, document.Row{Name: "verdict", Text: serverVerdict(r), Tone: boxColor(r, a)})
-	if isServers(r) {
+	doubted := r.Generator.Verdict != result.OK
+	if isServers(r) || !doubted && stallText(r) != "" {
 		all = append(all, stepRow(a))
 	}
-	doubted := r.Generator.Verdict != result.OK
 	if doubted {
 		all = append(all, generatorRow(r, s))
 	}

@@ -50,7 +50,8 @@ func searchDocument(s *capacity.Search) document.Doc {
 	for i, text := range told.texts {
 		notes.Rows = append(notes.Rows, document.Row{Name: fmt.Sprintf("[%d]", i+1), Text: text})
 	}
-	d.Parts = append(d.Parts, document.Part{Head: "Probes", Table: probeTable(s), Sides: "r"}, notes,
+	d.Parts = append(d.Parts, document.Part{Head: "Probes", Table: probeTable(s), Sides: "r",
+		Under: []string{"completed: a second; in brackets: bounds of a value, each at 95 %"}}, notes,
 		document.Part{Plot: probePlot(s)})
 	return d
 }

@@ -28,14 +28,19 @@ func NextLoad(r *result.Result) (p loadplan.Plan, ok bool) {
 	return loadplan.Plan{}, false
 }
 
-const saveErrors = "repeat it with --save-errors errors, a folder for failed requests and their " +
-	"answers"
+const (
+	saveErrors = "repeat it with --save-errors errors, a folder for failed requests and their answers"
+	findAgent  = "look why agent %s was lost (its log, dyno fleet ls), then repeat it"
+	quiet      = "when nothing else is at work on this machine"
+	giveMore   = "repeat it with twice the %s: if as many requests wait, the server stalls, or is " +
+		"too slow for this rate"
+)
 
 // nextStep is one concrete step after a run, and the load that it makes; nil if it makes none.
 func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loadplan.Plan) {
 	p, ask := r.Plan, repeat.AskCommand(r.Plan)
-	step := func(says, command string) (answer.Step, *loadplan.Plan) {
-		return answer.Step{Says: says, Command: command}, nil
+	step := func(says, run string) (answer.Step, *loadplan.Plan) {
+		return answer.Step{Says: says, Command: run}, nil
 	}
 	again := func(says string) (answer.Step, *loadplan.Plan) { // the plan as it is changed
 		s := sentencesWith(r, p)
@@ -64,8 +69,7 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
 		return seeFailures(p, again), nil
 	case len(r.Fleet.Lost()) > 0:
-		return again("look why agent " + strings.Join(r.Fleet.Lost(), ", agent ") +
-			" was lost (its log, dyno fleet ls), then repeat it")
+		return again(fmt.Sprintf(findAgent, strings.Join(r.Fleet.Lost(), ", agent ")))
 	case r.Generator.Bound() == result.Limit && canHaveThreads(r):
 		p.Threads = r.Host.CPUs
 		return again("give the generator all CPUs")
@@ -85,12 +89,23 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 		p.Connections = int(r.Connections.Served)
 		return again(v("connections", fact.Lower) + ", or " + v("warmup", moreWarmup(r)))
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
-		remedy := generatorRemedy(a)
-		s, p := again("repeat it: " + cmp.Or(remedy, "when nothing else is at work on this machine"))
-		s.Remedy = remedy
+		s, p := again("repeat it: " + cmp.Or(generatorRemedy(a), quiet))
+		s.Remedy = generatorRemedy(a)
 		return s, p
+	case stallText(r) != "" && p.Replay == 0:
+		return again(giveTwice(r, &p))
 	}
 	return stepAfterGood(r), nil
+}
+
+// giveTwice gives a plan twice as much of what requests waited for.
+func giveTwice(r *result.Result, p *loadplan.Plan) string {
+	what, n := "connections", &p.Connections
+	if r.Shortage().Of == fact.OfUsers {
+		what, n = "users", &p.Users
+	}
+	*n *= 2
+	return fmt.Sprintf(giveMore, what)
 }
 
 // askFailed asks for the address at which most failed, of a run without an answer.
@@ -113,8 +128,7 @@ func awayStep(r *result.Result, v say.Voice) string {
 	return say.Advice(f, v)
 }
 
-// canHaveThreads reports whether a generator that was the limit could have had more threads. Of an
-// older dyno's reasons it is told by its CPUs.
+// canHaveThreads reports whether a generator that was the limit could have had more threads.
 func canHaveThreads(r *result.Result) bool {
 	facts := limits(r)
 	older := len(facts) == 0 && r.Generator.Threads < r.Host.CPUs
@@ -218,8 +232,7 @@ func upperLimits(r *result.Result) []result.Outcome {
 	})
 }
 
-// isSilent reports whether requests were sent, none was answered in the window or behind it, and
-// none failed: the server may be slower than that.
+// isSilent reports whether requests were sent, and none was answered or failed: it may take longer.
 func isSilent(r *result.Result) bool {
 	return r.Answers() == 0 && len(r.Errors) == 0 && r.Requests.Unfinished > 0 && r.Plan.Duration > 0
 }

@@ -85,11 +85,6 @@ func MissedObjectives(all []result.Outcome) string {
 	return namedObjectives(all, result.Outcome.IsMissed)
 }
 
-// metObjectives names the objectives that were met; "" if none was.
-func metObjectives(all []result.Outcome) string {
-	return namedObjectives(all, func(o result.Outcome) bool { return o.Met })
-}
-
 // namedObjectives names some objectives, each with its value.
 func namedObjectives(all []result.Outcome, some func(result.Outcome) bool) string {
 	var named []string

@@ -455,21 +455,13 @@ func verdictText(r *result.Result) string {
 	case result.ClientBound:
 		switch r.Generator.Bound() {
 		case result.Limit:
-			return "CLIENT-BOUND: these are the generator's limits, not the server's"
+			return "CLIENT-BOUND: the server is at least this fast, maybe faster"
 		case result.HeldUp:
-			return "CLIENT-BOUND: the generator was held up, so these numbers are not the server's alone"
+			return "CLIENT-BOUND: the generator was held up; the server may be faster than these numbers"
 		}
 		return "CLIENT-BOUND: this was not the load that was asked for"
 	case result.Suspect:
 		return "SUSPECT: read the reasons before you rely on these numbers"
 	}
 	return format.PlainLine(r.Generator.Verdict)
-}
-
-// verdictReasons are the reasons that the verdict's sentence does not have.
-func verdictReasons(r *result.Result) []string {
-	if r.Generator.NotJudged() {
-		return nil
-	}
-	return Reasons(r)
 }

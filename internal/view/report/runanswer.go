@@ -71,7 +71,8 @@ func serverSentence(r *result.Result, v say.Voice) string {
 	if missed := MissedObjectives(r.Objectives); missed != "" {
 		s += "; missed: " + missed
 	}
-	if met := metObjectives(r.Objectives); met != "" {
+	isMet := func(o result.Outcome) bool { return o.Met }
+	if met := namedObjectives(r.Objectives, isMet); met != "" {
 		s += "; met: " + met
 	}
 	if why := r.Partial(); why != "" {

@@ -40,7 +40,9 @@ func RunSentences(r *result.Result) Sentences {
 		Verdict: verdictText(r),
 		Reasons: []string{}, Warnings: []string{}, Objectives: []string{}, Machine: Machine(r.Host),
 		Methods: method.Of(r, windowText(r))}
-	s.Reasons = append(s.Reasons, verdictReasons(r)...)
+	if !r.Generator.NotJudged() { // else the verdict's sentence has it
+		s.Reasons = append(s.Reasons, Reasons(r)...)
+	}
 	for _, warning := range r.Warnings {
 		s.Warnings = append(s.Warnings, format.PlainLine(warning))
 	}

@@ -24,7 +24,9 @@ func serverRows(r *result.Result) (all []document.Row) {
 			document.Row{Name: "server", Text: watchedOn(s) + usageText(s.Processes[0])},
 			document.Row{Name: "machine", Text: watchedOn(s) + machineText(s)})
 		all = append(all, othersOfName(r)...)
-		if unknown := slices.ContainsFunc(serverValues(s), func(v probe.Value) bool {
+		u, h := s.Processes[0], s.Host
+		values := []probe.Value{u.CPU, u.Wait, u.Memory, u.Threads, u.FDs, h.Steal, h.Foreign}
+		if unknown := slices.ContainsFunc(values, func(v probe.Value) bool {
 			return !v.OK()
 		}); unknown && len(s.Unavailable) > 0 {
 			all = append(all, document.Row{Name: "n/a",
@@ -54,12 +56,6 @@ func watchedOn(s *result.Server) string {
 		return ""
 	}
 	return "on agent " + format.PlainLine(s.Agent) + ": "
-}
-
-// serverValues are the values of the facts.
-func serverValues(s *result.Server) []probe.Value {
-	u, h := s.Processes[0], s.Host
-	return []probe.Value{u.CPU, u.Wait, u.Memory, u.Threads, u.FDs, h.Steal, h.Foreign}
 }
 
 // usageText is what all of the server used.
