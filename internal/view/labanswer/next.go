@@ -40,7 +40,8 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 	case needsQuiet(a.Cautions):
 		s := step("run it again when nothing else is at work on this machine", run.rerun)
 		if s.Remedy = s.Says; a.Has(answer.FewRounds) {
-			s.Says += fmt.Sprintf(", and then add rounds: a verdict takes %d", judge.MinRounds)
+			s.Says += fmt.Sprintf(", then add rounds until it has the %d that a verdict takes",
+				judge.MinRounds)
 		}
 		return s
 	case a.Has(answer.GateMissed) && r.Gate.Verdict == lab.Regression:

@@ -115,7 +115,7 @@ func TestOneCure(t *testing.T) {
 		if s.More != c.more || strings.Contains(all, " more would decide") != (c.more > 0) || a.Next.Command != c.command {
 			t.Errorf("%s: %+v, %+v, %s", name, s, a.Next, all)
 		}
-		if adds := strings.HasSuffix(a.Next.Says, ", and then add rounds: a verdict takes 6"); adds != (name == "two rounds") {
+		if adds := strings.HasSuffix(a.Next.Says, ", then add rounds until it has the 6 that a verdict takes"); adds != (name == "two rounds") {
 			t.Errorf("%s: next, %s", name, a.Next.Says)
 		}
 		if n := Findings(c.r)[0].More; n != c.more {
