@@ -339,7 +339,7 @@ func (s *search) probeOnce(ctx context.Context, purpose Purpose, level float64,
 	measure time.Duration) (Outcome, []fact.Fact) {
 	s.short = false
 	p, err := s.probe(ctx, purpose, level, measure)
-	if limit, is := errors.AsType[machine.Limit](err); is && s.low > 0 {
+	if limit, is := errors.AsType[machine.Limit](err); is && (s.low > 0 || purpose == Confirm) {
 		s.short = true
 		return OurLimit, because(fact.LoadStopped{Why: limit.Error()})
 	}

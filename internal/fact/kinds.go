@@ -185,6 +185,9 @@ type Retry struct {
 	Twice bool `json:"twice,omitempty"`
 }
 
+// OftenClosed is from how many closed connections on one number of answers is a rule of the peer.
+const OftenClosed = 3
+
 // IsAfterAnswers reports whether it is known after how many answers the connections were closed.
 func (r Retry) IsAfterAnswers() bool {
 	return (r.Why == "closed" || r.Why == "announced") && r.Most > 0

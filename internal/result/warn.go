@@ -73,12 +73,15 @@ func (r *Result) SentAgain() fact.Retries {
 func (r *Result) retriesTold() *fact.Fact {
 	a := r.SentAgain()
 	f := told(a)
-	after := int64(0)
+	var after, count int64
 	for _, k := range a.Of {
 		if !k.IsAfterAnswers() || k.Least != k.Most || after != 0 && after != k.Most {
 			return f
 		}
-		after = k.Most
+		after, count = k.Most, count+k.Count
+	}
+	if count < fact.OftenClosed {
+		return f
 	}
 	value := strconv.FormatInt(after, 10)
 	if after == 1 {

@@ -27,7 +27,7 @@ func experimentSentence(f fact.Fact) string {
 	case fact.CheaperByQueue:
 		return fmt.Sprintf("%s is cheaper because it queues: at %s it needs %.0f %% less CPU per "+
 			"request than %s, but has %s times as many requests in flight [%s, %s], and each of them "+
-			"waits so much longer", at.Variant, at.Level, a.Less, a.Than, digits.Two(a.InFlight),
+			"waits that many times as long", at.Variant, at.Level, a.Less, a.Than, digits.Two(a.InFlight),
 			digits.Two(a.Low), digits.Two(a.High))
 	case fact.GeneratorChoice:
 		return generatorChoice(at, a)
@@ -159,8 +159,8 @@ func generatorChoice(at fact.Scope, a fact.GeneratorChoice) string {
 		return fmt.Sprintf("other settings of the generator may move %s: the rounds differ too much to "+
 			"tell", cell)
 	case a.Setting == "":
-		return fmt.Sprintf("other settings of the generator move %s by %.0f %% at most", cell,
-			math.Ceil(a.High))
+		return fmt.Sprintf("other settings of the generator may move %s by up to %.0f %%; none is shown "+
+			"to", cell, math.Ceil(a.High))
 	}
 	return fmt.Sprintf("another setting of the generator (%s) moves %s by %s %% [%s, %s]", a.Setting,
 		cell, two(a.Percent), two(a.Low), two(a.High))

@@ -15,7 +15,7 @@ func fleetSentence(f fact.Fact) string {
 	case fact.AgentLost:
 		return agent + lostText(a)
 	case fact.AgentPartial:
-		return fmt.Sprintf("%s sent no final: its part is the sum of its %s", agent,
+		return fmt.Sprintf("%s sent no result at its end: its part is the sum of its %s", agent,
 			digits.Plural(int64(a.Reports), "report"))
 	case fact.AgentDiffers:
 		return agent + "'s reports do not add up to what it measured in all"

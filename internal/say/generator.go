@@ -103,8 +103,8 @@ func loadPhrase(f fact.Fact) phrase {
 		return phrased("a listen queue on this machine was full %v: some connections waited for 200 ms "+
 			"or more", plural(a.Times, "time"))
 	case fact.Resent:
-		return phrased("this machine lost %v TCP segments and sent them again, while %v completed: the "+
-			"highest latencies have that wait, and the cause is the network or a full queue",
+		return phrased("%v TCP segments of this machine were lost and sent again, while %v completed: "+
+			"that wait is in the highest latencies; the network, or a full queue, is the cause",
 			counts(a.Segments), plural(a.Answers, "request"))
 	case fact.Little:
 		return littlePhrase(a)

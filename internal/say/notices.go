@@ -14,16 +14,16 @@ import (
 func noticeSentence(args fact.Args) string {
 	switch a := args.(type) {
 	case fact.FewerThreads:
-		return fmt.Sprintf("dyno uses %s, not %d: one thread serves a connection",
+		return fmt.Sprintf("dyno uses %s, not %d: no more than one can serve a connection",
 			digits.Plural(int64(a.Threads), "thread"), a.Asked)
 	case fact.FewerStreams:
 		return fmt.Sprintf("the server allows %s at once on a connection, not %d",
 			digits.Plural(int64(a.Streams), "stream"), a.Asked)
 	case fact.SlowerRing:
-		return fmt.Sprintf("the load is on %s, which is slower, because %s", a.Ring, a.Why)
+		return fmt.Sprintf("the load is on %s, because %s; that ring is slower", a.Ring, a.Why)
 	case fact.PortableRing:
-		return fmt.Sprintf("the load is on the portable ring, which is slower, because GOMAXPROCS "+
-			"is %d and %s would leave no processor to the program", a.Procs,
+		return fmt.Sprintf("the load is on the portable ring, because GOMAXPROCS is %d and %s "+
+			"would leave no processor to the program; that ring is slower", a.Procs,
 			digits.Plural(int64(a.Threads), "thread"))
 	case fact.FilesRaised:
 		return fmt.Sprintf("the limit of open files was raised from %d to %d", a.From, a.To)

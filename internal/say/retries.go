@@ -47,9 +47,6 @@ func retryList(all []fact.Retry, by fact.Peer, again bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// oftenClosed is from how many closed connections on one number of answers is a rule of the server.
-const oftenClosed = 3
-
 // retryReason is why requests of a method were sent again. If a peer closes connections after so
 // many answers, that is said in its place.
 func retryReason(r fact.Retry, by fact.Peer) string {
@@ -61,7 +58,7 @@ func retryReason(r fact.Retry, by fact.Peer) string {
 	case r.Least < r.Most:
 		return fmt.Sprintf("%s closed connections after %s to %s requests", Peer(by), count(r.Least),
 			count(r.Most))
-	case r.Count < oftenClosed:
+	case r.Count < fact.OftenClosed:
 		return Peer(by) + " closed a connection after " + digits.Plural(r.Most, "request")
 	}
 	return Peer(by) + " closes a connection after " + digits.Plural(r.Most, "request")

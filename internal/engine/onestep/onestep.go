@@ -4,6 +4,11 @@
 // A value that may not stand where its hole is, such as one with a line end in a header, is never
 // sent: its iteration fails, and is counted. What is checked once, before the load, is the text
 // around the holes.
+//
+//	compile.go   texts with holes become requests
+//	follow.go    redirects that are followed
+//	onestep.go   the scenario, and what it does for each user
+//	plan.go      whether a plan needs this scenario, and how it is packed
 package onestep
 
 import (

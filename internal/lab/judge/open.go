@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"dyno/internal/fact"
@@ -34,7 +35,9 @@ func Reopen(dir string, fill Filler) (*lab.Record, error) {
 		}
 		Compute(r, trials)
 	}
-	setFacts(r, withLosses(r))
+	if all := withLosses(r); !reflect.DeepEqual(all, r.Facts) {
+		setFacts(r, all)
+	}
 	return r, nil
 }
 
@@ -42,7 +45,7 @@ func Reopen(dir string, fill Filler) (*lab.Record, error) {
 // which an earlier version had not, or otherwise. Where that has told texts alone, these stay as
 // they are.
 func withLosses(r *lab.Record) []fact.Fact {
-	all := r.Facts
+	all := slices.Clone(r.Facts)
 	if _, _, told := fact.Find[fact.Told](all); told {
 		return all
 	}

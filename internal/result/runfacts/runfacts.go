@@ -1,5 +1,10 @@
 // Package runfacts finds what a reader of a run must know, of what the run counted and of the
 // environment in which it ran.
+//
+//	lost.go         addresses and servers that were lost
+//	ratesapart.go   rates that were counted otherwise
+//	runfacts.go     all facts; errors, redirects, the proxy of the environment
+//	streams.go      streams that were gathered, bunched, or too long for the window
 package runfacts
 
 import (

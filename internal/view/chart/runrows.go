@@ -90,7 +90,8 @@ func cpuView(r *result.Result) View {
 	v := View{Name: "cpu-cost", Title: "CPU per request",
 		Unit:   "µs of CPU for each completed request",
 		Legend: []Key{{Name: "user", Ink: "a1", Kind: Rect}, {Name: "system", Ink: "a2", Kind: Rect}},
-		Foot: []string{fmt.Sprintf("n = %d of processes and their trees", len(r.Server.Processes)),
+		Foot: []string{"n = " + format.Plural(int64(len(r.Server.Processes)), "process") +
+			", each with its children",
 			oneRun}, Section: "server-all"}
 	high := 0.0
 	for i, u := range r.Server.Processes {

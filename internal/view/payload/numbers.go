@@ -74,7 +74,7 @@ func TilesOf(r *result.Result) (all []Tile) {
 			add("iterations failed", countCell("iterations.failed", i.Failed))
 		}
 	}
-	if s := r.Stream; s != nil {
+	if s := r.Stream; s != nil && s.Events > 0 {
 		times("first event", "stream.first_event", s.First, "p50", "p99")
 		times("gap", "stream.gap", s.Gap, "p50", "p99")
 		rate("events", "stream.rate.events", &s.Rate.Events)

@@ -149,21 +149,19 @@ func RouteTable(r *result.Result) format.Table {
 	}
 	for _, e := range r.Routes {
 		row := []string{format.PlainLine(e.Name), format.Count(e.Completed), format.Count(e.Errors)}
-		if e.Completed > 0 {
-			for i, us := range []float64{e.Mean, e.P50, e.P90, e.P99, e.Max} {
-				text := format.TooFew
-				if us > 0 {
-					text = format.Known(i > 0 && e.IsOver([]float64{0, 50, 90, 99, 100}[i], us), format.Micros(us))
-				}
-				row = append(row, text)
+		for i, us := range []float64{e.Mean, e.P50, e.P90, e.P99, e.Max} {
+			text := format.TooFew
+			if e.Completed > 0 && us > 0 {
+				text = format.Known(i > 0 && e.IsOver([]float64{0, 50, 90, 99, 100}[i], us), format.Micros(us))
 			}
+			row = append(row, text)
 		}
-		if streams {
-			row = append(row, make([]string, len(t[0])-len(row))...)
-			for i, s := range []*streamed.Times{e.First, e.Gap} {
-				if s != nil {
-					row[len(row)-2+i] = format.Micros(s.P99)
-				}
+		for _, s := range []*streamed.Times{e.First, e.Gap} {
+			switch {
+			case s != nil:
+				row = append(row, format.Micros(s.P99))
+			case streams:
+				row = append(row, format.TooFew)
 			}
 		}
 		t = append(t, row)

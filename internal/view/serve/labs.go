@@ -247,7 +247,7 @@ func (l *labs) pollFolder(ctx context.Context, dir string, j *journal) {
 			problem, last = "", p
 			s := stateOf(p, begun, runs)
 			s.Resumable = !runs && l.mayResume(dir, s.State) // it may have ended since runs was read
-			if s.Resumable && begun.stopped {
+			if s.Resumable && begun != nil && begun.stopped {
 				s.Problem = "" // the button does what it says
 			}
 			j.restart("lab", s)

@@ -250,9 +250,12 @@ func (s *sifter) experiment(n *yaml.Node) {
 // user is who sends requests, NAME:SECRET, of which the secret is one; all if it may come from the
 // environment together.
 func (s *sifter) user(text string) string {
-	name, secret, _ := strings.Cut(text, ":")
-	if strings.Contains(name, "{{") {
+	name, secret, has := strings.Cut(text, ":")
+	switch {
+	case strings.Contains(name, "{{"):
 		return s.replace("user", text)
+	case !has:
+		return text
 	}
 	return name + ":" + s.replace("password", secret)
 }
