@@ -136,7 +136,7 @@ func testOnlyAddressGone(t *testing.T) {
 	if o.result.Ended != "gone" || l.Name != "one" || l.SinceS <= 0 || l.SinceS > o.result.Window.MeasuredS-0.9 || l.Others != 0 {
 		t.Errorf("ended %s after %v s, lost %+v", o.result.Ended, o.result.Window.MeasuredS, l)
 	}
-	const want = "; dyno looks a name up once: if one has another address by now, run it again"
+	const want = "; dyno looked the name up once: if one has another address by now, run again"
 	if !slices.ContainsFunc(o.result.Warnings, func(s string) bool {
 		return strings.HasPrefix(s, "203.0.113.1:"+port+", an address of one when the load began, ") && strings.HasSuffix(s, want)
 	}) {

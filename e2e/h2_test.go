@@ -264,7 +264,7 @@ func TestHTTP2Nginx(t *testing.T) {
 	}
 	t.Run("too many streams", func(t *testing.T) {
 		o := runDyno(t, 0, "-n", "500", "-c", "1", "--streams", "1000", "h2c://127.0.0.1:"+clear)
-		const want = "the server allows 128 streams at once on a connection, and not 1000"
+		const want = "the server allows 128 streams at once on a connection, not 1000"
 		if said := o.reportLines(); len(said) == 0 || said[0] != want || *o.result.Connections.Streams != 128 {
 			t.Errorf("said %q; %+v", said, o.result.Connections)
 		}

@@ -337,7 +337,7 @@ func testPorts(t *testing.T) {
 	} // Loopback has more addresses than one.
 	o = runDyno(t, 0, "-c", "500", "-n", "5000", "http://"+other.Addr().String())
 	checkFlawless(t, o.result, 5000, "200")
-	want = "connects from 127.0.0.1 to 127.0.0.12: one address has too few ports for 500 connections, " +
+	want = "dyno connects from the addresses 127.0.0.1 to 127.0.0.12, because one has too few ports for 500 connections, " +
 		"or for connecting quickly"
 	if said := o.reportLines(); !slices.Contains(said, want) || o.result.Connections.Served != 500 {
 		t.Errorf("said %q, %+v", said, o.result.Connections)

@@ -271,7 +271,8 @@ func (s *search) endAs(e End, how fact.Args, why []fact.Fact) {
 
 // endAt is endAs with the levels that are met and not.
 func (s *search) endAt(e End, how fact.Ending, why []fact.Fact) {
-	ended := fact.SearchEnded{How: how, HeldUp: s.heldUp}
+	ended := fact.SearchEnded{How: how, HeldUp: s.heldUp,
+		Open: how == fact.EndInterrupted && s.high > 0 && s.missed != Failed}
 	if a := s.settings.Axis; a == Rates {
 		ended.Low, ended.High = s.low, s.high
 	} else {

@@ -528,8 +528,16 @@ func TestInterrupted(t *testing.T) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	ended, _ := s.Facts[0].Args.(fact.SearchEnded)
-	if ended.How != fact.EndInterrupted || ended.Low != *s.Low || ended.High != *s.High || *s.Low >= *s.High {
+	if ended.How != fact.EndInterrupted || ended.Low != *s.Low || ended.High != *s.High || *s.Low >= *s.High || ended.Open {
 		t.Errorf("%+v, and %v to %v", ended, *s.Low, *s.High)
+	}
+	for outcome, open := range map[Outcome]bool{Failed: false, OurLimit: true, Undecided: true} {
+		s := search{prober: prober{last: new(result.Result)}, found: new(Search), low: 100}
+		s.noteMissed(200, outcome, nil)
+		s.endAt(Interrupted, fact.EndInterrupted, nil)
+		if ended, _ := s.found.Facts[0].Args.(fact.SearchEnded); ended.Open != open {
+			t.Errorf("a level that is %v: %+v", outcome, ended)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ type SearchEnded struct {
 	Low    float64 `json:"low_per_s,omitempty"`  // met, if a rate was
 	High   float64 `json:"high_per_s,omitempty"` // not met, or where it ended
 	HeldUp bool    `json:"held_up,omitempty"`    // the generator; else: it was the limit
+	Open   bool    `json:"open,omitempty"`       // whether High is met
 
 	// Axis is what was searched if it is no rate: connections or users. Then these are Low and High.
 	Axis      string `json:"axis,omitempty"`

@@ -28,7 +28,7 @@ func TestRetriesNameTheRemedy(t *testing.T) {
 		"after 19 to 20":  {loadresult.Retries{closed(19, 20)}, 0, ""},
 		"after 19 and 20": {loadresult.Retries{closed(19, 19), posted}, 0, ""},
 		"refused too":     {loadresult.Retries{closed(20, 20), {Method: "GET", Why: loadresult.RetryRefused, Count: 1}}, 0, ""},
-		"two only":       {loadresult.Retries{{Method: "GET", Why: loadresult.RetryClosed, Count: 2, Least: 57, Most: 57}}, 0, ""},
+		"two only":        {loadresult.Retries{{Method: "GET", Why: loadresult.RetryClosed, Count: 2, Least: 57, Most: 57}}, 0, ""},
 		"nobody knows":    {loadresult.Retries{closed(0, 0)}, 0, ""},
 	} {
 		var want []fact.Remedy

@@ -259,8 +259,8 @@ func count(n int64) string { return digits.Thousands(strconv.FormatInt(n, 10)) }
 
 // ratesApart says that results count rates differently.
 func ratesApart(a fact.RatesApart) string {
-	return fmt.Sprintf("an older dyno measured %d of %d results: it counts a request in the "+
-		"second in which it was due, and this dyno in that in which its answer came; do not compare rates or CPU per request "+
+	return fmt.Sprintf("an older dyno measured %d of %d results: it counted a request when it was "+
+		"due, and this dyno counts it when its answer came; do not compare rates or CPU per request "+
 		"of slow answers", a.Older, a.All)
 }
 

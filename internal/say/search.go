@@ -129,10 +129,14 @@ func endingPhrase(a fact.SearchEnded) phrase {
 		return phrased("%v the server could not be reached any more", high)
 	}
 	switch hasLow, hasHigh := a.Low+float64(a.LowCount) > 0, a.High+float64(a.HighCount) > 0; {
+	case hasLow && hasHigh && a.Open:
+		return phrased("interrupted: met %v, and not known to be met %v", low, high)
 	case hasLow && hasHigh:
 		return phrased("interrupted: met %v, and not %v", low, high)
 	case hasLow:
 		return phrased("interrupted: met %v", low)
+	case hasHigh && a.Open:
+		return phrased("interrupted: not known to be met %v", high)
 	case hasHigh:
 		return phrased("interrupted: not met %v", high)
 	}

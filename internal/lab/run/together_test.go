@@ -101,7 +101,7 @@ func TestFolderOfEarlierNames(t *testing.T) {
 		t.Fatalf("%d trials are left", left)
 	}
 	r, err := judge.Open(dir)
-	if err != nil || cautioned(r, "6 trials that were planned are not stored") != 1 {
+	if err != nil || cautioned(r, "6 planned trials were not stored") != 1 {
 		t.Fatalf("%q, %v", r.Cautions, err)
 	}
 	b.starts = nil

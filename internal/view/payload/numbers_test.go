@@ -17,7 +17,7 @@ func TestNumbers(t *testing.T) {
 	h.RecordMany(int64(10*time.Millisecond), 980)
 	d := durations.New(h)
 	r := &result.Result{Latency: d.WithUnanswered(durations.Bound{US: 2e6, Count: 20}), Service: d}
-	r.Stream = &streamed.Stream{First: d, Gap: d, Rate: streamed.Rate{Events: 1234.5}}
+	r.Stream = &streamed.Stream{First: d, Gap: d, Events: 1, Rate: streamed.Rate{Events: 1234.5}}
 	r.Requests.Completed, r.Rate.Completed, r.Rate.Sent = 980, 98, 100
 	got := map[string]Cell{}
 	for _, tile := range TilesOf(r) {

@@ -361,7 +361,7 @@ func TestJobCompareRepeatedRuns(t *testing.T) {
 	follow(tab, `a.button[href^="/lab?"]`)
 	tab.AwaitNavigation(`document.querySelector("#vs") !== null`)
 	if got := pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("#vs input")].map((e) => e.value)`); strings.Join(got, " ") !=
-		"http://127.0.0.1:8080/ http://127.0.0.1:8081/ 2  1    " {
+		"http://127.0.0.1:8080/ http://127.0.0.1:8081/ 2  1       " {
 		t.Errorf("the form has %q", got)
 	}
 }

@@ -251,11 +251,8 @@ func (s *sifter) experiment(n *yaml.Node) {
 // environment together.
 func (s *sifter) user(text string) string {
 	name, secret, has := strings.Cut(text, ":")
-	switch {
-	case strings.Contains(name, "{{"):
+	if strings.Contains(name, "{{") || !has {
 		return s.replace("user", text)
-	case !has:
-		return text
 	}
 	return name + ":" + s.replace("password", secret)
 }
