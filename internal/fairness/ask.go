@@ -243,7 +243,7 @@ func (a *asker) askKept(ctx context.Context) (*Kept, error) {
 			return k, nil
 		case err != nil:
 			return nil, fmt.Errorf("request %d on one connection: %w", k.Served+1, err)
-		case r.asks && a.tally.answer.Status != r.status: // as it did not before
+		case r.asks && a.tally.answer.Status != r.status: // earlier answers were no challenges
 			k.End = EndAnnounced
 			return k, nil
 		}

@@ -9,6 +9,32 @@ import (
 	"dyno/internal/engine/loadplan"
 )
 
+// An exchange is one with the answer behind the challenge, also while connections are counted and a challenge ends its
+// connection.
+func TestExchangesAgainBehindAChallenge(t *testing.T) {
+	g := &authtest.Guard{Most: 2, Closes: true}
+	s := httptest.NewServer(http.HandlerFunc(g.Digest))
+	defer s.Close()
+	q := asking{URL: s.URL + "/"}.question()
+	q.Way.Auth, q.Way.User = loadplan.Digest, authtest.User+":"+authtest.Password
+	a, err := newAsker(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var on *session
+	for range 9 {
+		if err := a.exchangeAgain(t.Context(), &on); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if on != nil {
+		on.close()
+	}
+	if g.Right != 9 || g.Asked != 5 || g.Wrong > 0 {
+		t.Errorf("%d of 9 let in, %d challenges, %d wrong: %q", g.Right, g.Asked, g.Wrong, g.Why)
+	}
+}
+
 // Servers that want to know who asks are asked as the load asks them: a challenge is answered, also where it ends
 // its connection, and each question is signed. What counts is the answer behind it.
 func TestSigned(t *testing.T) {

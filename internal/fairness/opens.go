@@ -135,7 +135,8 @@ func (a *asker) othersOpens() (int64, error) {
 	return n - a.Begun(), err
 }
 
-// exchangeAgain makes one exchange on *s, or on another if the server closed that one.
+// exchangeAgain makes one exchange on *s, or on another if the server closed that one, or will with
+// its challenge.
 func (a *asker) exchangeAgain(ctx context.Context, s **session) error {
 	used := *s != nil
 	if !used {
@@ -144,10 +145,16 @@ func (a *asker) exchangeAgain(ctx context.Context, s **session) error {
 		}
 	}
 	r, err := a.exchangeOn(ctx, *s, &a.q)
-	if used && (errors.Is(err, errClosed) || errors.Is(err, errLeaving)) {
+	onAnother := func() {
 		if err = a.reopen(ctx, s); err == nil {
 			r, err = a.exchangeOn(ctx, *s, &a.q)
 		}
+	}
+	if used && (errors.Is(err, errClosed) || errors.Is(err, errLeaving)) {
+		onAnother()
+	}
+	if err == nil && r.asks {
+		onAnother()
 	}
 	if err != nil || r.closes || r.cut {
 		if *s != nil {

@@ -27,7 +27,7 @@ type response struct {
 	cut     bool   // there is more body than was read
 	left    bool   // likewise, as users of a stream left it
 	closes  bool   // the connection ends with it
-	asks    bool   // it asks who sends the request, and cannot be told on this connection
+	asks    bool   // it is a challenge, and its connection takes no answer
 }
 
 // challenges are its fields that ask who sends the request.

@@ -33,9 +33,9 @@ var own = []Setting{
 	{Name: "url", Value: "URL", Group: comparedGroup, On: Vs,
 		Does: "where commands answer (http://127.0.0.1:{port}/)"},
 	{Name: "ready", Value: "URL|log:TEXT", Group: comparedGroup, On: Vs,
-		Does: "a command is ready when this (a URL, or a path) answers with 200 to\n" +
-			"399, or when it has written TEXT, within 2m (when its URL answers,\n" +
-			"within 30s)"},
+		Does: "a command is ready when URL (or a path) answers with status 200 to\n" +
+			"399, or when the command has written TEXT: within 2m. Without\n" +
+			"--ready: when --url answers, within 30s"},
 	{Name: "path", Value: "PATH", Group: comparedGroup, On: Vs,
 		Key:  "workload.request.path",
 		Does: "path to ask for, with its query (/)"},

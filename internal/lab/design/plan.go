@@ -130,7 +130,7 @@ func Time(e *experiment.Experiment, all []Cell, start time.Duration,
 		x.Least = min(x.Least, x.Most)
 	}
 	if e.Gate != nil && e.Gate.Confirm {
-		x.Most += multiplyTime(most, max(d.Rounds, experiment.LeastRounds))
+		x.Most += multiplyTime(most, max(d.Rounds, d.MaxRounds, experiment.LeastRounds))
 	}
 	if e.Profile != nil {
 		profiled := 0 // controls are not profiled

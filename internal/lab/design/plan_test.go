@@ -72,7 +72,11 @@ func TestTime(t *testing.T) {
 	if x := Time(e, make([]Cell, 2), time.Second, drain); x.Most != 60*25*time.Second || x.Least != 20*20*time.Second {
 		t.Errorf("with precision: %+v", x)
 	}
-	e.Design.Budget = experiment.Duration(time.Minute)
+	e.Gate = &experiment.Gate{Confirm: true} // with as many rounds as the first batch had, 30 at most
+	if x := Time(e, make([]Cell, 2), time.Second, drain); x.Most != 2*60*25*time.Second {
+		t.Errorf("with precision and a gate: %+v", x)
+	}
+	e.Gate, e.Design.Budget = nil, experiment.Duration(time.Minute)
 	if x := Time(e, make([]Cell, 2), time.Second, drain); x.Most != time.Minute+50*time.Second || x.Least != x.Most {
 		t.Errorf("with a budget: %+v", x)
 	}

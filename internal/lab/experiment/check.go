@@ -153,7 +153,7 @@ func (c *checker) checkWorkload() {
 	}
 	c.checkData()
 	c.checkRequest("workload.request", w.Request)
-	c.checkEnvUses("workload.user", w.User)
+	c.checkUser("workload.user", w.User)
 	c.checkFileBeside("workload.requests_file", w.RequestsFile)
 	c.checkFileBeside("workload.urls", w.URLs)
 	c.checkFileBeside("workload.hurl", w.Hurl)
@@ -217,6 +217,18 @@ func (c *checker) checkEnvUses(path, text string) {
 	wrong := misnamed(text)
 	c.addFaultIf(wrong != "", path, "%s names no variable; "+
 		`write {{env "NAME"}} or {{env "NAME" "DEFAULT"}}`, wrong)
+}
+
+// checkUser checks who sends requests: one of a load, so that nothing fills holes there.
+func (c *checker) checkUser(path, text string) {
+	c.checkEnvUses(path, text)
+	for p := range hole.Pieces(text) {
+		if _, is, _ := envIn(p); p.Kind == hole.Hole && !is { // it may be part of a secret: not shown
+			c.addFaultIf(true, path, "has a hole that nothing fills, for a load has one user; "+
+				`write the user's text, or {{env "NAME"}}`)
+			return
+		}
+	}
 }
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

@@ -204,7 +204,7 @@ func TestGoodFilesAreValid(t *testing.T) {
 var meaning = []string{"capitals", "clients", "custom-tag", "name-of-control", "other-path", "own-http", "protocols",
 	"rounds", "run-files", "same-names",
 	"sequential", "served", "streams-2", "streams-3", "streams-4", "templates",
-	"templates-2", "too-many-variants", "two-documents", "url", "url-alone"}
+	"templates-2", "too-many-variants", "two-documents", "url", "url-alone", "user"}
 
 func TestBadFilesAreNotValid(t *testing.T) {
 	valid := validator(t)

@@ -49,14 +49,21 @@ func (w *Workload) Take(p *loadplan.Plan, given map[string]bool) error {
 	return keys.Take(w, "workload", p, given)
 }
 
-// checkPlan checks the settings of a level and of the workload together, as the engine does, each
-// at its key; those of the workload if first.
-func (c *checker) checkPlan(at string, l Level, first bool) {
-	p, w := loadplan.DefaultPlan(), c.Workload
+// Settings are those of a plan that a level and the workload say together, before variables have
+// values: another user stands in the place of one who comes from the environment.
+func (e *Experiment) Settings(l Level) (loadplan.Plan, error) {
+	p, w := loadplan.DefaultPlan(), e.Workload
 	if HasEnv(w.User) {
 		w.User = "USER:PASSWORD"
 	}
-	if errors.Join(l.SetPlan(&p), w.SetPlan(&p)) != nil {
+	return p, errors.Join(l.SetPlan(&p), w.SetPlan(&p))
+}
+
+// checkPlan checks the settings of a level and of the workload together, as the engine does, each
+// at its key; those of the workload if first.
+func (c *checker) checkPlan(at string, l Level, first bool) {
+	p, err := c.Settings(l)
+	if err != nil {
 		return // a value has a fault of its own
 	}
 	p.Users = 0 // who need a scenario, which is made of files

@@ -137,7 +137,7 @@ func (r *running) wrkArm(a *arm, l experiment.Level) (wrk *arm, why fact.Untried
 	w, d := r.workload(a), r.Experiment.Design
 	plain := w.RequestsFile == "" && w.URLs == "" && w.Hurl == "" && w.Data == "" &&
 		w.Request.Method == "" && w.Request.Body == "" && w.Request.BodyFile == "" &&
-		len(w.Request.Headers) == 0 && w.Request.Path == ""
+		len(w.Request.Headers) == 0 && w.Request.Path == "" && w.Auth == ""
 	switch {
 	case err != nil:
 		return nil, fact.NotInstalled

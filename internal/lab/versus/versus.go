@@ -111,8 +111,8 @@ func (c *Comparison) variants() (all []experiment.Definition, err error) {
 	return all, errors.Join(err, c.setReady(all))
 }
 
-// readyTime is how long is waited for what Ready names, at most. Who names it knows that it takes
-// long.
+// readyTime is the longest wait for what Ready names. It is long, because who names something
+// expects a slow start.
 const readyTime = 2 * time.Minute
 
 // setReady says in variants when the servers that are started are ready.

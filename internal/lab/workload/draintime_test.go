@@ -15,10 +15,11 @@ func TestDrainTime(t *testing.T) {
 		text string
 		want time.Duration
 	}{
-		"requests":          {"", 3 * time.Second},
-		"without a warm-up": {"design: {warmup: {min: 0, max: 0}}\n", 2 * time.Second},
-		"a short timeout":   {"levels: [{connections: 1, timeout: 100ms}]\n", 200 * time.Millisecond},
-		"streams":           {"workload: {stream: {format: sse}}\n", time.Minute},
+		"requests":             {"", 3 * time.Second},
+		"without a warm-up":    {"design: {warmup: {min: 0, max: 0}}\n", 2 * time.Second},
+		"a short timeout":      {"levels: [{connections: 1, timeout: 100ms}]\n", 200 * time.Millisecond},
+		"who is not known yet": {"workload: {auth: digest, user: '{{env \"DYNO_NONE\"}}'}\n", 3 * time.Second},
+		"streams":              {"workload: {stream: {format: sse}}\n", time.Minute},
 	} {
 		e, err := experiment.Read("x.yaml", strings.NewReader("version: 1\nname: x\nvariants: {a: {url: http://127.0.0.1:1/}}\n"+c.text))
 		if err != nil {

@@ -27,6 +27,7 @@ func Check(e *experiment.Experiment) error {
 	if e.Workload.Script != "" {
 		return errors.Join(append(faults, scriptFaults(e, f)...)...)
 	}
+	faults = append(faults, userFaults(e)...)
 	asked := map[string]bool{} // where texts were checked
 	for _, v := range experiment.Expand(e) {
 		at := "workload.request"
@@ -44,6 +45,17 @@ func Check(e *experiment.Experiment) error {
 		faults = append(faults, wrong...)
 	}
 	return errors.Join(append(faults, otherPathFaults(e, f)...)...)
+}
+
+// userFaults are those of who sends requests, if it comes from the environment: all else of the
+// workload was checked when it was read.
+func userFaults(e *experiment.Experiment) (faults []error) {
+	w, err := e.Workload.ExpandVariables(nil)
+	if err == nil && w.SetPlan(new(loadplan.Plan)) != nil {
+		faults = append(faults, e.FaultIn("workload.user", "", 0,
+			"what comes from the environment has no colon; it is to be USER:PASSWORD"))
+	}
+	return faults
 }
 
 // textFaults are the faults of holes in the texts of a request, which stands at a path.
@@ -121,16 +133,17 @@ func requestFaults(e *experiment.Experiment, f *Inputs, at string,
 	if err != nil || f.names.Unread {
 		return faults
 	}
-	if err := w.SetPlan(&p); err != nil {
-		return append(faults, e.FaultIn(at, "", 0, err.Error()))
+	if w.SetPlan(&p) != nil {
+		return faults // see userFaults
 	}
 	f.fillPlan(&p, w)
 	if err := onestep.SetScenario(&p, f.table); err != nil {
 		faults = append(faults, e.FaultIn(at, "", 0, err.Error()))
 	}
-	if v.Generator != nil && (p.HasHoles() || p.Rows != nil || p.HasUsers()) {
+	if v.Generator != nil && (p.HasHoles() || p.Rows != nil || p.HasUsers() || p.Auth != "") {
 		faults = append(faults, e.FaultIn(experiment.PathOf("variants", v.Of)+".generator", "", 0,
-			"another program fills no holes and has no rows and users; leave the generator out, or them"))
+			"another program fills no holes, has no rows and users, and does not sign; "+
+				"leave the generator out, or them"))
 	}
 	return faults
 }

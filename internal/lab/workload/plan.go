@@ -33,8 +33,8 @@ func SettlingTime(e *experiment.Experiment) time.Duration {
 // DrainTime is for how long the answers of a trial of a level are waited for at most: after its
 // warm-up, as package run makes it, and after its window.
 func DrainTime(e *experiment.Experiment, l experiment.Level) time.Duration {
-	p := loadplan.DefaultPlan()
-	if l.SetPlan(&p) != nil || e.Workload.SetPlan(&p) != nil {
+	p, err := e.Settings(l)
+	if err != nil {
 		return 0 // it is refused when the plan is made
 	}
 	drain := time.Duration(min(p.Drain, p.Timeout))

@@ -33,6 +33,33 @@ func TestPathFromElsewhere(t *testing.T) {
 	}
 }
 
+// A variant that another program loads has nothing to fill and nothing to sign.
+func TestGeneratorFillsAndSignsNothing(t *testing.T) {
+	const also = "variants: {a: {url: 'http://127.0.0.1:1/', generator: {served: 'http://127.0.0.1:1/n', cmd: [x]}}}\n"
+	for workload, wrong := range map[string]bool{
+		"{}": false, "{request: {path: '/{{seq}}'}}": true, "{auth: digest, user: 'ada:s'}": true,
+		"{auth: 'sigv4:a/s3', user: 'key:one'}": true,
+	} {
+		err := Check(parse(t, "version: 1\nname: x\nworkload: "+workload+"\n"+also))
+		if (err != nil) != wrong || wrong && !strings.Contains(err.Error(), "variants.a.generator: another program fills no holes") {
+			t.Errorf("%s: %v", workload, err)
+		}
+	}
+}
+
+// Who sends requests may come from the environment as a whole: that it has no colon is found before the load.
+func TestUserOfTheEnvironment(t *testing.T) {
+	e := parse(t, "version: 1\nname: x\nworkload: {auth: digest, user: '{{env \"DYNO_TEST_U\"}}'}\nvariants:\n"+
+		"  a: {url: 'http://127.0.0.1:1/'}\n  b: {url: 'http://127.0.0.1:1/', request: {path: /b}}\n")
+	for user, want := range map[string]string{"ada:s": "", "ada": "test.yaml:3:32: workload.user: what comes from the " +
+		"environment has no colon; it is to be USER:PASSWORD"} {
+		t.Setenv("DYNO_TEST_U", user)
+		if err := Check(e); (err != nil) != (want != "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v", user, err)
+		}
+	}
+}
+
 // The files of a workload may have absolute paths, so that an experiment file can name files that
 // are not beside it.
 func TestAbsolutePaths(t *testing.T) {
