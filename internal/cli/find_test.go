@@ -25,6 +25,7 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/fact"
 	"dyno/internal/result"
 )
 
@@ -191,8 +192,8 @@ func TestSweepsARealServer(t *testing.T) {
 	}
 }
 
-// sweepAnswered is a sweep of two rounds, and its report. Its probes are longer where a busy machine
-// completed nothing within one of them.
+// sweepAnswered is a sweep of two rounds, and its report. Its probes are longer, some seconds at most, where a busy
+// machine completed nothing within one of them.
 func sweepAnswered(t *testing.T, flag, url string) (c capacity.Curve, out string) {
 	t.Helper()
 	for probe := 100 * time.Millisecond; ; probe *= 4 {
@@ -205,11 +206,24 @@ func sweepAnswered(t *testing.T, flag, url string) (c capacity.Curve, out string
 		}
 		c = capacity.Curve{}
 		readJSON(t, file, &c)
-		if !slices.ContainsFunc(c.Points, func(p capacity.Point) bool { return p.X <= 0 || p.N <= 0 }) || probe > time.Minute {
+		if !slices.ContainsFunc(c.Points, nothingYet) || probe > 6*time.Second {
 			return c, shown.String()
 		}
 		t.Logf("%s: nothing was completed in a probe of %v", flag, probe)
 	}
+}
+
+// nothingYet reports whether nothing failed at a point, and nothing was completed within it.
+func nothingYet(p capacity.Point) bool {
+	return slices.ContainsFunc(p.Facts, func(f fact.Fact) bool {
+		switch a := f.Args.(type) {
+		case fact.AnsweredLate:
+			return true
+		case fact.NothingAnswered:
+			return a.Why == ""
+		}
+		return false
+	})
 }
 
 func readJSON(t *testing.T, file string, v any) {

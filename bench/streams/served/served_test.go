@@ -100,8 +100,8 @@ func TestServerKeepsItsLaw(t *testing.T) {
 	if a.Events[0] > b.Events[0] {
 		a, b = b, a
 	}
-	due := func(i int) float64 { return float64(a.Events[i]-a.Late[i]) / 1e6 }
-	if b.Events[0] < a.Events[2] || math.Abs(due(2)-due(1)-1) > 0.1 {
+	due := func(i int) time.Duration { return time.Duration(a.Events[i] - a.Late[i]) }
+	if b.Events[0] < a.Events[2] || due(2)-due(1) != time.Millisecond {
 		t.Errorf("the law is not kept: %+v", l)
 	}
 }

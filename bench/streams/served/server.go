@@ -171,7 +171,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, s Stream) {
 		if _, err := io.WriteString(w, text); err != nil || flush.Flush() != nil {
 			return
 		}
-		s.Events = append(s.Events, now.UnixNano())
+		s.Events = append(s.Events, begun.UnixNano()+int64(now.Sub(begun)))
 		s.Late = append(s.Late, int64(now.Sub(due)))
 	}
 	if h.OpenAI {

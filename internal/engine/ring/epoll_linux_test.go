@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"runtime"
@@ -122,21 +123,18 @@ func (b *bench) round(from int) map[uint64]string {
 // blocks fails unless the ring soon has nothing to do but to wait.
 func (b *bench) blocks() {
 	b.t.Helper()
-	const d, tries = 30 * time.Millisecond, 10 // others may need the CPU
-	for try := 1; ; try++ {
+	const d = 30 * time.Millisecond
+	rests(b.t, d, func() (bool, string) {
 		idle, until, n := b.r.IdleTime(), b.r.Now()+int64(d), 0
 		for ; b.r.Now() < until; n++ {
 			if got := b.turn(d); len(got) > 0 {
 				b.t.Fatalf("took %v of nothing", got)
 			}
 		}
-		if idle = b.r.IdleTime() - idle; n <= 10 && idle >= int64(d)/3 {
-			break
-		}
-		if try == tries {
-			b.t.Fatalf("took %d turns to wait for %v, idle for %v", n, d, time.Duration(idle))
-		}
-	}
+		idle = b.r.IdleTime() - idle
+		return n <= 10 && idle >= int64(d)/3,
+			fmt.Sprintf("took %d turns to wait for %v, idle for %v", n, d, time.Duration(idle))
+	})
 	if b.r.pollMode {
 		b.t.Error("poll for nothing")
 	}

@@ -9,10 +9,13 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"dyno/internal/engine/machine"
 )
 
 // patience is how long a test waits for what must come.
@@ -62,6 +65,31 @@ func onEveryRing(t *testing.T, test func(t *testing.T, open func(...Addr) Ring))
 				return &poisoner{Ring: r}
 			})
 		})
+	}
+}
+
+// rests fails unless a try, which waits for d, rests more often than it spins: three times before three. It spins if
+// the thread had the CPU meanwhile; if others had it, the try tells nothing.
+func rests(t *testing.T, d time.Duration, try func() (rested bool, said string)) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cpu, enough, most := machine.ThreadCPU(), 3, 3
+	if cpu == nil { // whose it was is not known
+		cpu, enough, most = Clock, 1, 10
+	}
+	said := ""
+	for rested, spun, tries := 0, 0, 0; rested < enough; tries++ {
+		before, is := cpu(), false
+		switch is, said = try(); {
+		case is:
+			rested++
+		case cpu()-before >= int64(d)/3:
+			spun++
+		}
+		if spun == most || tries == 2000 {
+			t.Fatalf("%s; it rested %d times of %d, and spun %d times", said, rested, tries+1, spun)
+		}
 	}
 }
 
