@@ -206,7 +206,7 @@ func (d *decoder) checkSetting(n *yaml.Node, path string, v reflect.Value, s *se
 		d.addMismatch(n, path, "%q is not possible%s", n.Value, orAllowed(n.Value, s.Values))
 	case s.Most > 0 && v.CanInt() && (v.Int() < s.Least || v.Int() > s.Most):
 		d.addMismatch(n, path, "%s is not within %d to %d", n.Value, s.Least, s.Most)
-	case path == "workload.user" && HasEnv(n.Value): // who is known when the load is made
+	case path == "workload.user" && isKnownLater(n.Value):
 	case isOfPlan(s):
 		if err := keys.Set(new(loadplan.Plan), s, v); err != nil {
 			d.addMismatch(n, path, "%v", err)

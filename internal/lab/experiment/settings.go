@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab/experiment/keys"
+	"dyno/internal/redact"
 	"dyno/internal/setting"
 )
 
@@ -50,14 +51,18 @@ func (w *Workload) Take(p *loadplan.Plan, given map[string]bool) error {
 }
 
 // Settings are those of a plan that a level and the workload say together, before variables have
-// values: another user stands in the place of one who comes from the environment.
+// values: another user stands in the place of one who is known later.
 func (e *Experiment) Settings(l Level) (loadplan.Plan, error) {
 	p, w := loadplan.DefaultPlan(), e.Workload
-	if HasEnv(w.User) {
+	if isKnownLater(w.User) {
 		w.User = "USER:PASSWORD"
 	}
 	return p, errors.Join(l.SetPlan(&p), w.SetPlan(&p))
 }
+
+// isKnownLater reports whether the text of a user is another when the load is made: it comes from
+// the environment, or was stored without its secret.
+func isKnownLater(user string) bool { return HasEnv(user) || redact.HasMark(user) }
 
 // checkPlan checks the settings of a level and of the workload together, as the engine does, each
 // at its key; those of the workload if first.

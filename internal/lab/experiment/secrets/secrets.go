@@ -247,8 +247,8 @@ func (s *sifter) experiment(n *yaml.Node) {
 	})
 }
 
-// user is who sends requests, NAME:SECRET, of which the secret is one; all if it may come from the
-// environment together.
+// user is who sends requests, NAME:SECRET, of which the secret is one; if a variable may hold both,
+// the whole text is.
 func (s *sifter) user(text string) string {
 	name, secret, has := strings.Cut(text, ":")
 	if strings.Contains(name, "{{") || !has {

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"bytes"
 	"dyno/internal/engine/template"
 	"dyno/internal/lab/experiment"
 	"encoding/json"
@@ -199,6 +200,30 @@ func TestRequestsOfTheEnvironment(t *testing.T) {
 	e := readText(t, strings.Replace(file, "%", `{{env "DYNO_NONE"}}`, 1))
 	if all := experiment.Missing(experiment.Expand(e)[0]); len(all) != 1 || !strings.Contains(all[0], "DYNO_NONE") {
 		t.Errorf("%q", all)
+	}
+}
+
+// Who sends requests is stored without secrets, and what is stored can be read again, wherever a variable stands.
+func TestStoredUsers(t *testing.T) {
+	for user, want := range map[string]string{
+		"ada:SECRET":                      "ada:(redacted)",
+		`{{env "DYNO_T"}}`:                `{{env "DYNO_T"}}`,
+		`{{env "DYNO_T"}}:{{env "T"}}`:    `{{env "DYNO_T"}}:{{env "T"}}`,
+		`{{env "DYNO_T"}}:SECRET`:         "(redacted)",
+		`{{env "DYNO_T" "ada:SECRET"}}`:   `{{env "DYNO_T" "(redacted)"}}`,
+		`ada:{{env "DYNO_T"}}`:            `ada:{{env "DYNO_T"}}`,
+		`team-{{env "DYNO_T"}}:SECRET`:    "(redacted)",
+		`{{env "DYNO_T" "SECRET"}}SECRET`: "(redacted)",
+	} {
+		k, err := TakeOut(readText(t, "version: 1\nname: x\nworkload: {auth: digest, user: '"+user+"'}\n"+
+			"variants: {a: {url: 'http://127.0.0.1:1/'}}\n"), redact.PlainMark)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := experiment.ReadBegun("x.yaml", bytes.NewReader(k.Source))
+		if err != nil || again.Workload.User != want {
+			t.Errorf("%s: %v\n%s", user, err, k.Source)
+		}
 	}
 }
 
