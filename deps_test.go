@@ -102,7 +102,7 @@ engine/load: engine/auth engine/goodput engine/sampling engine/streams engine/si
 target: engine/uring /
 engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole lazyregexp / golang.org/x/net
 result: result/streamed result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting lazyregexp /
-result/plansecrets: engine/loadplan engine/loadresult engine/proto redact /
+result/plansecrets: engine/loadplan engine/loadresult engine/proto hole redact /
 result/scripted: engine/metric /
 result/streamed: fact engine/loadresult engine/metric result/durations result/scripted /
 result/runfacts: engine/goodput engine/loadplan engine/loadresult engine/metric engine/redirect engine/scenario fact result/durations say setting /

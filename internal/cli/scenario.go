@@ -33,7 +33,7 @@ func (f *scenarioFlags) checkGroups() []group {
 // runGroups are the options of scenario run.
 func (f *scenarioFlags) runGroups() []group {
 	all := f.groups()
-	own := pickOptions(all, "requests", "timeout", "http", "verbose", "show-secrets")
+	own := pickOptions(all, "requests", "timeout", "http", "verbose", "show-secrets", "user", "auth")
 	own[0] = own[0].saying("how many iterations, one after the other (1)")
 	own[2] = own[2].saying("auto, 1.0, 1.1, 2 or 3 (auto)")
 	own[3] = own[3].saying("show each request and response")
@@ -122,6 +122,7 @@ func scenarioRun(s streams, args []string) int {
 		return s.scriptRun(f, p)
 	}
 	faults := append(p.faults, f.readScenario(&p)...)
+	f.setSender()
 	if len(faults) == 0 {
 		faults = f.setTarget(p)
 	}

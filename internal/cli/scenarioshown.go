@@ -124,6 +124,9 @@ func (w *shownSteps) noteSecrets(o session.Observation) {
 	note.URL(o.Request.Path)
 	for _, f := range o.Request.Header {
 		note.Header(f.Name, f.Value)
+		if _, password, _ := strings.Cut(f.Value, ":"); isSigner(&o.Request, f) {
+			note("", password)
+		}
 	}
 	note.Body(fieldOf(o.Request.Header, "Content-Type"), o.Request.Body)
 	for i := range o.Response.Fields() {
@@ -136,6 +139,11 @@ func (w *shownSteps) noteSecrets(o session.Observation) {
 			note(c.Name, c.Value)
 		}
 	}
+}
+
+// isSigner reports whether a field is no field: it says who signs the request, USER:PASSWORD.
+func isSigner(r *proto.Request, f proto.Field) bool {
+	return r.Auth != "" && strings.EqualFold(f.Name, "Authorization")
 }
 
 // fieldOf is the value of a header field; "" if there is none.
@@ -152,7 +160,12 @@ func fieldOf(header []proto.Field, name string) string {
 func (w *shownSteps) exchange(b *strings.Builder, o session.Observation) {
 	sent := []proto.Field{{Name: "Host", Value: o.Request.Authority}}
 	for _, f := range o.Request.Header {
-		sent = append(sent, proto.Field{Name: f.Name, Value: w.keep.Header(f.Name, f.Value)})
+		value := w.keep.Header(f.Name, f.Value)
+		if isSigner(&o.Request, f) {
+			user, _, _ := strings.Cut(f.Value, ":")
+			value = "(" + o.Request.Auth + " of " + user + ")"
+		}
+		sent = append(sent, proto.Field{Name: f.Name, Value: value})
 	}
 	body := w.keep.AnswerBody(fieldOf(o.Request.Header, "Content-Type"), o.Request.Body)
 	sample.WriteMessage(b, "  > ", o.Request.Method+" "+w.keep.URL(o.Request.Path), sent, body,

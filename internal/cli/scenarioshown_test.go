@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"dyno/internal/engine/proto"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/session"
 	"dyno/internal/redact"
@@ -42,6 +43,24 @@ func TestBodyOfASecretIsNotShown(t *testing.T) {
 			Response: &scenario.Response{Status: 200, Body: []byte(body), BodyBytes: int64(len(body))}})
 		if strings.Contains(to.String(), "hunter22") == hidden || !strings.Contains(to.String(), "the body") {
 			t.Errorf("redact %v: %s", hidden, to.String())
+		}
+	}
+}
+
+// Who signs a request is no field: what is shown says who it is and how, and its password is a secret, however a server says it.
+func TestSignerIsShown(t *testing.T) {
+	for _, hidden := range []bool{true, false} {
+		var to strings.Builder
+		w := &shownSteps{to: &to, bodies: true}
+		if hidden {
+			w.keep = redact.Replacer(func(string, string) string { return "(mark)" })
+		}
+		o := session.Observation{Step: "GET /a", Response: &scenario.Response{Status: 200, Body: []byte("you said hunter22"), BodyBytes: 17}}
+		o.Request = proto.Request{Method: "GET", Path: "/a", Auth: "digest", Header: []proto.Field{{Name: "Authorization", Value: "alice:hunter22"}}}
+		w.step(o)
+		if out := to.String(); !strings.Contains(out, "Authorization: (digest of alice)\n") || strings.Contains(out, "alice:") ||
+			strings.Contains(out, "hunter22") == hidden {
+			t.Errorf("hidden %v: %s", hidden, out)
 		}
 	}
 }

@@ -114,7 +114,8 @@ func (f *runFlags) compileHurl(change func(*session.Config)) (m *session.Maker, 
 			Problem: err.Error()})
 	}
 	c := session.Config{Origin: origin, Data: f.filling.table, Order: f.filling.order,
-		Read: readBeside, Check: f.checkSendable, Voice: setting.Flag}
+		Read: readBeside, Check: f.checkSendable, User: f.plan.User,
+		Voice: setting.Flag}
 	for _, v := range f.plan.Variables {
 		c.Variables = append(c.Variables, session.Variable(v))
 	}

@@ -72,6 +72,8 @@ const (
 	NothingFollows   ScenarioFault = "nothing-follows"
 	RowsMixed        ScenarioFault = "rows-mixed"
 	HeaderForm       ScenarioFault = "header-form"
+	SignerNone       ScenarioFault = "signer-none"
+	SignerPartial    ScenarioFault = "signer-partial"
 	ValueLater       ScenarioFault = "value-later"
 	NameUnknown      ScenarioFault = "name-unknown"
 	NotBare          ScenarioFault = "not-bare" // number, boolean or null

@@ -35,7 +35,7 @@ type Iterations struct {
 	// Again is how many answers to steps were no errors, although the scenario refused them: it sent
 	// something else, a login say, and then the step again.
 	Again int64 `json:"again,omitempty"`
-	// Logins are the steps that were logins and succeeded; nil: none did, and none was due.
+	// Logins are the steps that were logins and succeeded; nil: none did, and Again is 0.
 	Logins *Logins `json:"logins,omitempty"`
 
 	StartedAfter *int64 `json:"started_after,omitempty"` // open: due in the window and begun after it
@@ -47,8 +47,7 @@ type Iterations struct {
 	FailedTime *Distribution `json:"failed_time,omitempty"` // likewise, of Failed
 }
 
-// Logins are the first of each user, and those for which another's time had passed or an answer
-// refused what it had given.
+// Logins are the first success of each user's logins, and each further one.
 type Logins struct {
 	First int64 `json:"first"`
 	Later int64 `json:"later"`

@@ -67,7 +67,7 @@ func armMend(a fact.ArmMend) string {
 		return "what it wrote is in " + a.File
 	case fact.SeeSession:
 		return "to see each request and answer, start the server and call dyno scenario run -v " +
-			a.File + " --variable base=URL, with the same --data and --variable"
+			a.File + " --variable base=URL, with the same --data, --variable, --auth and -u"
 	case fact.AllowAll:
 		return same + warn + " in the file"
 	}

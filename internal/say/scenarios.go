@@ -11,10 +11,14 @@ import (
 // another.
 func scenarioText(f fact.Fact, v Voice) string {
 	a, is := f.Args.(fact.InScenario)
-	if !is || a.Of != fact.RowsMixed && a.Of != fact.NameUnknown {
+	if !is || a.Of != fact.RowsMixed && a.Of != fact.NameUnknown &&
+		a.Of != fact.SignerNone {
 		return ""
 	}
 	can := remedies(f.Remedies, v)
+	if a.Of == fact.SignerNone {
+		can = append([]string{"write the option user"}, can...)
+	}
 	if a.Of == fact.NameUnknown {
 		can = append(can, columnsHint(a)+functionHints[a.Name])
 	}
@@ -96,7 +100,10 @@ var plainFaults = map[fact.ScenarioFault]string{
 	fact.NoLaterRequest: "later iterations would have no request: leave out once or every of one",
 	fact.NothingFollows: "no request follows that could be answered so: write again on before the " +
 		"request that gets the token",
-	fact.HeaderForm:     "write header: Name: value",
+	fact.HeaderForm: "write header: Name: value",
+	fact.SignerNone: "the request is to be signed, and nothing says by whom",
+	fact.SignerPartial: "the option user is not complete: write NAME:PASSWORD for digest, and " +
+		"KEY:SECRET for aws-sigv4",
 	fact.NoBodyToStream: "the answer to HEAD has no body, so it is no stream",
 	fact.StreamCompressed: "the events of a compressed answer cannot be told apart as they come; " +
 		"leave the option compressed out",
@@ -119,18 +126,21 @@ var hurlParts = map[fact.HurlPart]string{
 	fact.TwoBodies:     "a request with two bodies",
 }
 
-// whyInNoLoad say of queries and options, by their names, why no load has them.
-var whyInNoLoad = map[string]string{
-	"certificate":      "dyno keeps no certificates",
-	"ip":               "dyno chooses among all addresses of the server",
-	"location-trusted": "no load goes to another server; write location",
-	"output":           "a load writes no responses to files; leave it out",
-	"aws-sigv4":        "dyno signs for aws:amz alone; write aws:amz:REGION:SERVICE",
+// whyInNoLoad say of queries and options why no load has them.
+var whyInNoLoad = map[fact.NotInLoad]string{
+	{What: fact.HurlQuery, Name: "certificate"}: "dyno keeps no certificates",
+	{What: fact.HurlQuery, Name: "ip"}:          "dyno chooses among all addresses of the server",
+	{What: fact.HurlOption, Name: "location-trusted"}: "no load goes to another server; " +
+		"write location",
+	{What: fact.HurlOption, Name: "output"}: "a load writes no responses to files; leave it " +
+		"out",
+	{What: fact.HurlOption, Name: "aws-sigv4"}: "dyno signs for aws:amz alone; write " +
+		"aws:amz:REGION:SERVICE",
 }
 
 // notInLoad says what no load has, and why.
 func notInLoad(a fact.NotInLoad) string {
-	what, why := hurlParts[a.What]+a.Name, whyInNoLoad[a.Name]
+	what, why := hurlParts[a.What]+a.Name, whyInNoLoad[a]
 	switch {
 	case a.Late:
 		what, why = what+" with a value that only the run knows", "it is the same in the whole run"

@@ -89,7 +89,7 @@ type user struct {
 	step      scenario.Step // as the scenario within has it
 	request   proto.Request
 	fill      proto.Fill
-	answers   bool      // the request is one of Digest
+	digest    bool      // the request is signed by Digest, so a challenge to it is answered
 	challenge challenge // of Digest
 	asked     bool      // the step was sent again because of a challenge
 }
@@ -113,7 +113,7 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 func (w *worker) Next(u *scenario.User, r *scenario.Response) scenario.Step {
 	x := w.of(u)
 	if w.asks {
-		if r.Status == 401 && !x.asked && x.answers && x.step.Origin == 0 &&
+		if r.Status == 401 && !x.asked && x.digest && x.step.Origin == 0 &&
 			x.challenge.take(challengesOf(r)) {
 			x.asked = true
 			step := w.sign(u, x)
@@ -159,7 +159,7 @@ func (w *worker) sign(u *scenario.User, x *user) scenario.Step {
 	step := x.step
 	step.KeepGoing = step.KeepGoing || w.asks // for a challenge is an error, unless it is answered
 	s := w.signers.of(&x.request)
-	if _, x.answers = s.(*digester); s == nil {
+	if _, x.digest = s.(*digester); s == nil {
 		return step
 	}
 	s.sign(x, time.Unix(0, u.Now))

@@ -10,12 +10,18 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// signers have the signer of each request: the same as of the one before, as a rule.
+// signers have the signers of requests. They are kept, because AWS has a key of each day, region
+// and service, which is derived from the secret.
 type signers struct {
-	plan     *loadplan.Plan
-	last     signer
-	how, who string // of last
+	plan *loadplan.Plan
+	kept map[sender]signer
 }
+
+// A sender is how a request says who sends it, and who that is, USER:PASSWORD.
+type sender struct{ how, who string }
+
+// mostKept is how many signers are kept: a worker with more users begins anew.
+const mostKept = 1024
 
 // of is the signer of a request; nil: its fields say who sends it, or nothing does. USER:PASSWORD
 // of a request with an Auth is taken out of its header, which is changed.
@@ -37,16 +43,25 @@ func (s *signers) of(r *proto.Request) signer {
 	if how == "" || who == "" {
 		return nil
 	}
-	if s.last == nil || s.how != how || s.who != who {
-		s.how, s.who = how, who
-		user, password, _ := strings.Cut(who, ":")
-		if region, service, is := loadplan.SigV4(how); is {
-			s.last = newSigV4(user, password, region, service, s.plan.ChunkSize > 0)
-		} else {
-			s.last = &digester{user: user, password: password}
+	of := sender{how, who}
+	kept := s.kept[of]
+	if kept == nil {
+		if len(s.kept)%mostKept == 0 {
+			s.kept = map[sender]signer{}
 		}
+		kept = s.made(of)
+		s.kept[of] = kept
 	}
-	return s.last
+	return kept
+}
+
+// made is a new signer.
+func (s *signers) made(of sender) signer {
+	user, password, _ := strings.Cut(of.who, ":")
+	if region, service, is := loadplan.SigV4(of.how); is {
+		return newSigV4(user, password, region, service, s.plan.ChunkSize > 0)
+	}
+	return &digester{user: user, password: password}
 }
 
 // A Sender says who sends single requests, one after the other, as a plan has it.
@@ -63,7 +78,7 @@ func (s *Sender) Signed(r proto.Request) proto.Request {
 	r.Header = slices.Clone(r.Header)
 	signer := s.signers.of(&r)
 	s.user.request = r
-	if _, s.user.answers = signer.(*digester); signer != nil {
+	if _, s.user.digest = signer.(*digester); signer != nil {
 		signer.sign(&s.user, time.Now())
 	}
 	return s.user.request
@@ -72,5 +87,5 @@ func (s *Sender) Signed(r proto.Request) proto.Request {
 // Asked reports whether a response with these fields WWW-Authenticate asked who sent the last
 // request, so that this is to be signed and sent again, once.
 func (s *Sender) Asked(status int, challenges []string) bool {
-	return s.user.answers && status == http.StatusUnauthorized && s.user.challenge.take(challenges)
+	return s.user.digest && status == http.StatusUnauthorized && s.user.challenge.take(challenges)
 }

@@ -73,8 +73,8 @@ func behind(status uint16, err error) error {
 }
 
 // Placed is a failure with where it was: behind the head of an answer of that status, if there was
-// one, and at the plan's proxy, if that is who did not connect, ended the connection or was silent.
-// In a tunnel it may be the server.
+// one, and at the plan's proxy, if it refused, ended or did not answer the connection. Behind a
+// tunnel that may have been the server, so nobody is named.
 func Placed(p *loadplan.Plan, phase loadresult.Phase, status uint16, err error) error {
 	err = behind(status, err)
 	switch {

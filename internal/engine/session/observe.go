@@ -8,7 +8,7 @@ import (
 // An Observation is what Config.Observe is told of a step. Its Response is only lent.
 type Observation struct {
 	Step     string
-	Request  proto.Request // as it was sent
+	Request  proto.Request // as it was sent, or, with Auth, before it was signed
 	Response *scenario.Response
 	Failed   bool
 	Refused  error     // why a redirect is not followed; nil: it is, or is none

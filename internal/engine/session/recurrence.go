@@ -201,7 +201,7 @@ func (x *user) login(e *entry) scenario.Login {
 	switch {
 	case !e.stays && len(e.on) == 0:
 		return 0
-	case len(x.suspended) > 0 || e.stays && x.since[x.entry] != 0:
+	case x.since[x.entry] != 0:
 		return scenario.LaterLogin
 	}
 	return scenario.FirstLogin

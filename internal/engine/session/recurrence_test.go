@@ -86,6 +86,25 @@ func TestRecurrences(t *testing.T) {
 	}
 }
 
+// The first success of a login is a user's first, and each further one is a later one, whyever it runs: it is due, its time has
+// passed, a status asks for it, or it is in each iteration.
+func TestLoginsAreCounted(t *testing.T) {
+	for _, test := range []struct {
+		file     string
+		statuses []int
+		logins   [2]int // in four iterations
+	}{
+		{onceFile, nil, [2]int{1, 0}}, {onceFile, []int{500, 500}, [2]int{1, 0}}, {everyFile, nil, [2]int{1, 1}},
+		{againFile, []int{200, 200, 401}, [2]int{1, 1}}, {refreshFile, nil, [2]int{2, 0}},
+		{eachFile, nil, [2]int{1, 3}}, {eachFile, []int{200, 401}, [2]int{1, 4}}, {eachFile, []int{500}, [2]int{1, 2}},
+	} {
+		d, sent := sentEachSecond(t, mustCompile(t, test.file, nil), 4, answering(test.statuses...))
+		if d.logins != test.logins {
+			t.Errorf("%v logins, not %v, of %s", d.logins, test.logins, sent)
+		}
+	}
+}
+
 // answering answers with the statuses in turn, and then with 200; each answer's body is its number.
 func answering(statuses ...int) func(proto.Request) reply {
 	n := 0

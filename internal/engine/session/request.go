@@ -183,19 +183,38 @@ func (d *draft) setAuthorization(r *hurl.Request) {
 	for _, o := range r.Options {
 		if o.Name == "user" && len(all) == 0 && !own {
 			all = d.parts(o.Value)
+			d.checkSigner(all, o.Value.Pos)
 		}
 	}
 	if len(all) == 0 {
+		if d.request.Auth != "" && d.User == "" && !d.Unknown {
+			d.wrong(r.Pos, fact.InScenario{Of: fact.SignerNone},
+				fact.Remedy{Setting: "auth", Value: fact.Some})
+		}
 		return
 	}
-	if d.begin(); d.request.Auth != "" {
-		d.writeTogether(all, plain, proto.InHeader, r.Pos)
-		d.addField("Authorization")
-		return
+	as := plain
+	if d.begin(); d.request.Auth == "" {
+		d.writeText("Basic ")
+		as = basicAuth
 	}
-	d.writeText("Basic ")
-	d.writeTogether(all, basicAuth, proto.InHeader, r.Pos)
+	d.writeTogether(all, as, proto.InHeader, r.Pos)
 	d.addField("Authorization")
+}
+
+// checkSigner checks who signs the request, if that is known.
+func (d *draft) checkSigner(all []part, at hurl.Pos) {
+	var known []byte
+	for _, p := range all {
+		if known = append(known, p.text...); p.text == nil {
+			return
+		}
+	}
+	user, password, has := strings.Cut(string(known), ":")
+	_, _, signs := loadplan.SigV4(d.request.Auth)
+	if d.request.Auth != "" && (!has || user == "" || signs && password == "") {
+		d.wrong(at, fact.InScenario{Of: fact.SignerPartial})
+	}
 }
 
 // writeTogether writes parts that are encoded as a whole.

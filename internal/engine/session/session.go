@@ -70,7 +70,9 @@ type Config struct {
 	// Observe is told of every response and failure, before the next step; nil: nobody wants to know.
 	// It is told of all fields of a response.
 	Observe func(Observation)
-	// Unknown lets every name be a variable. What is compiled so cannot be run.
+	// User signs requests that say only how they are signed; "": nobody does.
+	User string
+	// Unknown lets every name be a variable, and any be User. What is compiled so cannot be run.
 	Unknown bool
 	// Voice is that of whoever describes the load; nil: what to do with a setting is not said.
 	Voice say.Voice

@@ -84,6 +84,7 @@ type drive struct {
 	failed []string // names of checks
 	passed int
 	errors int      // answers that are errors, but for those after which load ends the iteration
+	logins [2]int   // that succeeded: the first of a user, and later ones
 	again  int      // answers that are none, because they led to a login
 	ended  []string // "" of an iteration that did all, or why it did not
 }
@@ -114,6 +115,12 @@ func (d *drive) iterate(t testing.TB, m *Maker, u *scenario.User, s scenario.Sce
 		}
 		if a.Again {
 			d.again++
+		}
+		switch a.Login {
+		case scenario.FirstLogin:
+			d.logins[0]++
+		case scenario.LaterLogin:
+			d.logins[1]++
 		}
 		for _, c := range a.Checks() {
 			if c.OK {
@@ -356,6 +363,10 @@ func TestRefused(t *testing.T) {
 		"GET {{base}}/\n[Options]\nlocation-trusted: true":                   "3:1: the option location-trusted is not supported: no load goes",
 		"GET {{base}}/\n[Options]\nmax-redirs: -1":                           "3:1: the option max-redirs without an end is not supported",
 		"GET {{base}}/\n[Options]\ninsecure: true":                           "3:1: the option insecure is not supported: it is the same in the whole run; give --insecure",
+		"GET {{base}}/\n[Options]\ndigest: true\nuser: alice":                "4:7: the option user is not complete: write NAME:PASSWORD",
+		"GET {{base}}/\n[Options]\naws-sigv4: aws:amz:a:s3":                  "1:1: the request is to be signed, and nothing says by whom: write the option user, or give --auth",
+		"GET {{base}}/\n[Options]\nuser: :{{x}}\ndigest: true":               "3:7: the option user is not complete",
+		"GET {{base}}/\n[Options]\nuser: KEY:\naws-sigv4: aws:amz:a:s3":      "3:7: the option user is not complete",
 		"GET {{base}}/\n[Options]\nretry: -1":                                "3:1: the option retry without an end is not supported",
 		"GET {{base}}/\n[Options]\nproxy: a:1":                               "3:1: the option proxy is not supported",
 		"GET {{base}}/\n[Options]\nrepeat: -1":                               "3:1: the option repeat without an end is not supported",

@@ -67,7 +67,8 @@ func readInFolder(folder, name string) ([]byte, error) {
 func (f *Inputs) compileHurl(e *experiment.Experiment, w experiment.Workload, url string) (
 	m *session.Maker, values map[string]string, err error) {
 	url = strings.TrimSuffix(url, "/") // behind base stands a path
-	c := session.Config{Files: []*hurl.File{f.hurl}, Data: f.table, Voice: setting.Key}
+	c := session.Config{Files: []*hurl.File{f.hurl}, Data: f.table, User: w.User,
+		Voice: setting.Key}
 	if c.Origin, err = session.ParseOrigin(url); err != nil {
 		return nil, nil, err
 	}

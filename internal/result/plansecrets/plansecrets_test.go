@@ -53,6 +53,26 @@ func TestProxyPassword(t *testing.T) {
 	}
 }
 
+// The password of who signs a request is a secret without the user's name, and so is what it has besides holes.
+func TestSignerPassword(t *testing.T) {
+	keep := func(_, value string) string { return redact.PlainMark("", value) }
+	who := func(s string) proto.Request {
+		return proto.Request{Auth: loadplan.Digest, Header: []proto.Field{{Name: "authorization", Value: s}}}
+	}
+	for written, as := range map[string]string{"alice:SECRET4": "alice:SECRET4", "{{who}}:SECRET4{{pw}}": "", "alice:{{a}}SECRET4": "",
+		"{{cred}}": "alice:SECRET4"} {
+		p := loadplan.DefaultPlan()
+		p.Requests = []loadplan.Request{{Request: who(as)}}
+		if strings.Contains(written, "{{") {
+			template := who(written)
+			p.Requests[0].Template = &template
+		}
+		if got := Known(p, keep).Text("it was SECRET4x of alice"); strings.Contains(got, "SECRET4") || !strings.Contains(got, "of alice") {
+			t.Errorf("%s: %s", written, got)
+		}
+	}
+}
+
 // The steps that stream have their names without secrets, as all steps do.
 func TestStepsThatStream(t *testing.T) {
 	p := loadplan.Plan{Steps: []string{"GET /a", "GET /b?token=swordfish"}}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/proto"
+	"dyno/internal/hole"
 	"dyno/internal/redact"
 )
 
@@ -28,14 +30,7 @@ func Values(p loadplan.Plan) (all []string) {
 		note("", password)
 	}
 	for i := range p.Requests {
-		if r := &p.Requests[i]; r.Auth != "" {
-			for k, f := range r.Header {
-				_, password, _ := strings.Cut(f.Value, ":")
-				if strings.EqualFold(f.Name, "Authorization") && len(r.FieldHoles(k)) == 0 && password != "" {
-					note("", password)
-				}
-			}
-		}
+		noteSigner(note, &p.Requests[i])
 	}
 	Redacted(p, note)
 	for i := range p.Requests { // which Redacted has as they were written, with variables' names
@@ -52,6 +47,43 @@ func Values(p loadplan.Plan) (all []string) {
 		note.URL(r.Path)
 	}
 	return all
+}
+
+// noteSigner notes the password of who signs a request, USER:PASSWORD; with holes, the texts beside
+// them.
+func noteSigner(note redact.Replacer, r *loadplan.Request) {
+	if r.Auth == "" {
+		return
+	}
+	if _, password, _ := strings.Cut(signerOf(&r.Request), ":"); password != "" {
+		note("", password)
+	}
+	if r.Template == nil {
+		return
+	}
+	begun := false // behind the colon
+	for p := range hole.Pieces(signerOf(r.Template)) {
+		if p.Kind != hole.Literal {
+			continue
+		}
+		text := p.Text
+		if !begun {
+			_, text, begun = strings.Cut(text, ":")
+		}
+		if text != "" {
+			note("", text)
+		}
+	}
+}
+
+// signerOf is who signs a request; "" if it does not say so.
+func signerOf(r *proto.Request) string {
+	for _, f := range r.Header {
+		if strings.EqualFold(f.Name, "Authorization") {
+			return f.Value
+		}
+	}
+	return ""
 }
 
 // noteFilledBody notes the secrets of the body of the request of that number. Its holes have a

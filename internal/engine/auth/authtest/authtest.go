@@ -40,6 +40,12 @@ type Guard struct {
 // User and Password are who is let in.
 const User, Password = "alice", `p:w"1`
 
+// Second and SecondPassword are let in, too.
+const Second, SecondPassword = "bob", "pw2"
+
+// passwords are those of who is let in.
+var passwords = map[string]string{User: Password, Second: SecondPassword}
+
 func sum(h hash.Hash, s string) string {
 	io.WriteString(h, s)
 	return hex.EncodeToString(h.Sum(nil))
@@ -123,9 +129,14 @@ func (g *Guard) digestProblem(f map[string]string, r *http.Request) string {
 		}
 		return sum(md5.New(), s)
 	}
-	want := map[string]string{"username": User, "realm": `r "1"`, "uri": r.URL.RequestURI(),
+	user := f["username"]
+	password, known := passwords[user]
+	if !known {
+		return "nobody knows " + user
+	}
+	want := map[string]string{"realm": `r "1"`, "uri": r.URL.RequestURI(),
 		"qop": "auth", "opaque": "o,1"}
-	want["response"] = h(h(User+":"+want["realm"]+":"+Password) + ":" + f["nonce"] + ":" + f["nc"] +
+	want["response"] = h(h(user+":"+want["realm"]+":"+password) + ":" + f["nonce"] + ":" + f["nc"] +
 		":" + f["cnonce"] + ":auth:" + h(r.Method+":"+want["uri"]))
 	for name, value := range want {
 		if f[name] != value {
@@ -179,7 +190,9 @@ func verify(r *http.Request, body []byte, region, service string) string {
 	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
 	day := at.Format("20060102")
 	scope := day + "/" + region + "/" + service + "/aws4_request"
-	if !is || err != nil || f["Credential"] != User+"/"+scope ||
+	user, credentialScope, _ := strings.Cut(f["Credential"], "/")
+	password, known := passwords[user]
+	if !is || err != nil || !known || credentialScope != scope ||
 		time.Since(at).Abs() > 5*time.Minute {
 		return fmt.Sprintf("%q at %v, scope %s", said, at, scope)
 	}
@@ -195,7 +208,7 @@ func verify(r *http.Request, body []byte, region, service string) string {
 		return "the body's hash is " + got
 	}
 	canonical := canonicalLines(r, names, service == "s3") + "\n" + f["SignedHeaders"] + "\n" + hashed
-	key := []byte("AWS4" + Password)
+	key := []byte("AWS4" + password)
 	for _, s := range []string{day, region, service, "aws4_request"} {
 		key = mac(key, s)
 	}
