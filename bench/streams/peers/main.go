@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command peers holds what dyno and benchmark clients of language models say of the first token
 // against the log of a server whose law is known, at 10, 100 and 1,000 streams at once, and says
 // what an event costs each.
