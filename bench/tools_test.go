@@ -162,7 +162,7 @@ func TestProgramsInCBuild(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("they need epoll")
 	}
-	for _, source := range []string{"pacer.c", "limit/bare.c", "streams/reader.c"} {
+	for _, source := range []string{"pacer.c", "limit/bare.c", "streams/reader.c", "streams/truth/relay.c"} {
 		output, err := exec.Command("cc", "-O2", "-Wall", "-Wextra", "-Werror",
 			"-o", filepath.Join(t.TempDir(), "program"), source).CombinedOutput()
 		if err != nil {

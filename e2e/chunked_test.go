@@ -119,7 +119,7 @@ func uploadLines(t *testing.T, url string, all []upload, chunk int) {
 	if err := os.WriteFile(file, lines.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	checkFlawless(t, runDyno(t, 0, append(args, "-n", fmt.Sprint(n), "--requests-file", file, url)...).result, n, "200")
+	checkFlawless(t, runDyno(t, 0, append(args, "-n", fmt.Sprint(n), "--drain", "1m", "--timeout", "5m", "--requests-file", file, url)...).result, n, "200")
 }
 
 // uploadByHurl sends a file in chunks, as a Hurl file says.
@@ -133,5 +133,5 @@ func uploadByHurl(t *testing.T, url string, body []byte) {
 		}
 	}
 	base := strings.TrimSuffix(url, "/")
-	checkFlawless(t, runDyno(t, 0, "-n", "1", "-c", "1", filepath.Join(dir, "up.hurl"), "--variable", "base="+base).result, 1, "200")
+	checkFlawless(t, runDyno(t, 0, "-n", "1", "-c", "1", "--drain", "1m", "--timeout", "5m", filepath.Join(dir, "up.hurl"), "--variable", "base="+base).result, 1, "200")
 }

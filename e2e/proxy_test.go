@@ -70,7 +70,7 @@ func TestProxy(t *testing.T) {
 		if user == "" {
 			continue
 		}
-		r := runDyno(t, 4, "--insecure", "-d", "30s", "--connect-timeout", "1s", "-c", "1", "--proxy", p.url, "https://127.0.0.1:"+secure).result
+		r := runDyno(t, 4, "--insecure", "-d", "30s", "--connect-timeout", "15s", "-c", "1", "--proxy", p.url, "https://127.0.0.1:"+secure).result
 		if !slices.ContainsFunc(r.Errors, func(e result.Error) bool {
 			return e.Phase == "connect" && strings.HasPrefix(e.Kind, "proxy-40") &&
 				(e.Kind != "proxy-407" || strings.Contains(e.Detail, "it wants a user"))

@@ -20,7 +20,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
@@ -54,11 +53,7 @@ func main() {
 	serve := flag.String("serve", "", "be the server that this JSON describes")
 	flag.Parse()
 	if *serve != "" {
-		var s served.Server
-		if err := json.Unmarshal([]byte(*serve), &s); err != nil {
-			log.Fatal(err)
-		}
-		if err := s.Run(); err != nil {
+		if err := served.RunJSON(*serve); err != nil {
 			log.Fatal(err)
 		}
 		return

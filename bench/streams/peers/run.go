@@ -51,7 +51,7 @@ func (b *bench) run(ctx context.Context, t tool, path string, streams int) (r ro
 		return r, err
 	}
 	wanted := requests(streams)
-	l := load{dir: filepath.Join(b.dir, t.name), path: path, tokenizer: tokenizerOf(b.dir),
+	l := load{dir: filepath.Join(b.dir, t.name), tokenizer: tokenizerOf(b.dir),
 		url: "http://" + server.Address, streams: streams, requests: wanted}
 	if err := os.RemoveAll(l.dir); err != nil {
 		return r, err

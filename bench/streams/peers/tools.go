@@ -14,7 +14,6 @@ import (
 
 // A load is what a tool is to do.
 type load struct {
-	path              string // of the tool's program
 	dir               string // for what it writes
 	tokenizer         string
 	url               string

@@ -34,6 +34,15 @@ type Server struct {
 	File   string // of the log
 }
 
+// RunJSON runs the server that a JSON describes.
+func RunJSON(text string) error {
+	var s Server
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	return s.Run()
+}
+
 // Run serves until stdin ends, and then writes the log. It says first where it listens.
 func (s Server) Run() error {
 	h := &handler{Server: s}
@@ -109,20 +118,16 @@ type handler struct {
 	mu    sync.Mutex
 	begun int64
 	log   Log
-	last  int64 // when the last stream ended
 }
 
 // Counts are what GET /served tells.
-type Counts struct {
-	Begun, Ended int64
-	Last         int64 // when the last stream ended, in ns
-}
+type Counts struct{ Begun, Ended int64 }
 
 // ServeHTTP answers with a stream, and clients of language models that ask which models there are.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	arrived := time.Now()
 	h.mu.Lock()
-	counts := Counts{h.begun, int64(len(h.log)), h.last}
+	counts := Counts{h.begun, int64(len(h.log))}
 	streams := strings.HasSuffix(r.URL.Path, "/completions") || r.URL.Path == "/"
 	if streams {
 		h.begun++
@@ -182,7 +187,6 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, s Stream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.log = append(h.log, s)
-	h.last = time.Now().UnixNano()
 }
 
 // A Process is a server, or another program that logs streams, which runs.

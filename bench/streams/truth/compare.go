@@ -28,9 +28,8 @@ type measured struct {
 
 // percentiles are those of dyno.
 type percentiles struct {
-	Count int64
-	P50   float64 `json:"p50_us"`
-	P99   float64 `json:"p99_us"`
+	P50 float64 `json:"p50_us"`
+	P99 float64 `json:"p99_us"`
 }
 
 // A comparison is of one load.

@@ -52,11 +52,7 @@ func main() {
 	serve := flag.String("serve", "", "be the server that this JSON describes")
 	flag.Parse()
 	if *serve != "" {
-		var s served.Server
-		if err := json.Unmarshal([]byte(*serve), &s); err != nil {
-			log.Fatal(err)
-		}
-		if err := s.Run(); err != nil {
+		if err := served.RunJSON(*serve); err != nil {
 			log.Fatal(err)
 		}
 		return
