@@ -111,7 +111,7 @@ result/unanswered: fact engine/loadresult result/durations /
 result/hdrfile: result / github.com/HdrHistogram/hdrhistogram-go
 result/usage: observe/probe /
 dynohome: atomicfile redact result engine/loadplan lazyregexp /
-objective: result/streamed digits fact nearest engine/loadplan engine/loadresult engine/metric result result/scripted say lazyregexp /
+objective: result/streamed digits fact nearest engine/goodput engine/loadplan engine/loadresult engine/metric result result/scripted say lazyregexp /
 imports: engine/proto fault hole redact /
 imports/accesslog: imports /
 imports/curl: engine/proto fault imports / mvdan.cc/sh

@@ -387,7 +387,6 @@ func (s *search) confirm(ctx context.Context) {
 			break
 		}
 	}
-	s.low = 0
 	s.endAt(Inconclusive, fact.EndUnconfirmed, nil)
 }
 

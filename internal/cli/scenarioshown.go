@@ -141,7 +141,7 @@ func (w *shownSteps) noteSecrets(o session.Observation) {
 	}
 }
 
-// isSigner reports whether a field is no field: it says who signs the request, USER:PASSWORD.
+// isSigner reports whether a field is not sent as it is: USER:PASSWORD says who signs the request.
 func isSigner(r *proto.Request, f proto.Field) bool {
 	return r.Auth != "" && strings.EqualFold(f.Name, "Authorization")
 }

@@ -430,7 +430,7 @@ variants:`, 1)
 	}
 	c := shell(t, dir, "dyno lab rerun out -o none --secret X-Auth=@auth --secret pin=@pin")
 	if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != exitUnreachable ||
-		!strings.Contains(string(out), "DYNO_TEST_SECRET, which its request names, is not set") {
+		!strings.Contains(string(out), "DYNO_TEST_SECRET, which its workload names, is not set") {
 		t.Errorf("without the environment: %s", out)
 	}
 }

@@ -229,7 +229,7 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 	}
 	taken := maps.Clone(p.given)
 	delete(taken, "expect") // whose "any" is five classes of statuses
-	delete(taken, "user")   // whose text is nobody's
+	delete(taken, "user")   // whose Text is a placeholder; it is set below
 	w.User = f.plan.User
 	if p.given["stream"] && !p.given["stall"] {
 		w.Stream.SetDefaults()

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/goodput"
 	"dyno/internal/fact"
 	"dyno/internal/lazyregexp"
 	"dyno/internal/result"
@@ -217,7 +218,7 @@ func parseQuantity(name string) (quantity, error) {
 	q := quantity{name: name, whose: "latency", kind: times}
 	statistic := name
 	if whose, rest, dotted := strings.Cut(name, "."); dotted && !isPercentile(name) {
-		q.whose, statistic = cmp.Or(aliases[whose], whose), rest
+		q.whose, statistic = cmp.Or(goodput.Aliases[whose], whose), rest
 	}
 	of := distributions[q.whose]
 	if q.whose == "itl" {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"dyno/internal/engine/goodput"
 	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
@@ -43,9 +44,6 @@ var streamQuantities = map[string]struct {
 // FirstEvent is the time to the first event of a stream, as objectives name it.
 const FirstEvent = "first_event"
 
-// aliases are other names of times of streams.
-var aliases = map[string]string{"ttft": FirstEvent, "tpot": "token_time"}
-
 // parseStreams finds one of streamQuantities.
 func parseStreams(name string) (q quantity, is bool) {
 	s, is := streamQuantities[name]
@@ -77,7 +75,7 @@ func ofStream(of func(*streamed.Stream) *result.Distribution) func(*result.Resul
 func ofRouteStreams(route *result.Route, name, statistic string) (got reading, is bool) {
 	base, of, _ := strings.Cut(strings.TrimPrefix(name, route.Name), ".")
 	times := map[string]*streamed.Times{FirstEvent: route.First, "gap": route.Gap}
-	t, known := times[cmp.Or(aliases[of], of)]
+	t, known := times[cmp.Or(goodput.Aliases[of], of)]
 	if base != "" || !known || !strings.HasPrefix(name, route.Name) {
 		return reading{}, false
 	}

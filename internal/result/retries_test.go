@@ -24,6 +24,7 @@ func TestRetriesNameTheRemedy(t *testing.T) {
 	}{
 		"after 20":        {loadresult.Retries{closed(20, 20), posted}, 0, "20"},
 		"after each":      {loadresult.Retries{closed(1, 1)}, 0, "always"},
+		"in a pipeline":   {loadresult.Retries{closed(8, 8)}, 0, ""},
 		"is given":        {loadresult.Retries{closed(20, 20)}, 20, ""},
 		"after 19 to 20":  {loadresult.Retries{closed(19, 20)}, 0, ""},
 		"after 19 and 20": {loadresult.Retries{closed(19, 19), posted}, 0, ""},
@@ -36,7 +37,10 @@ func TestRetriesNameTheRemedy(t *testing.T) {
 			want = []fact.Remedy{{Setting: "reconnect", Value: c.want}}
 		}
 		target := loadplan.Target{URL: "http://a.example/", Host: "a.example", Port: 80}
-		r := &Result{Plan: loadplan.Plan{Target: target, Proxy: "http://p:3128", Reconnect: c.reconnect}}
+		r := &Result{Plan: loadplan.Plan{Target: target, Proxy: "http://p:3128", Reconnect: c.reconnect, Pipeline: 1, Streams: 1}}
+		if name == "in a pipeline" {
+			r.Plan.Pipeline = 10
+		}
 		r.Retries, r.Requests.Sent, r.Requests.Retried = c.of, 1000, 100
 		f, a, found := fact.Find[fact.Retries](cautions(r))
 		if !found || !slices.Equal(f.Remedies, want) || a.Peer != fact.Proxy {

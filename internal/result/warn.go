@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
@@ -83,12 +82,9 @@ func (r *Result) retriesTold() *fact.Fact {
 	if count < fact.OftenClosed {
 		return f
 	}
-	value := strconv.FormatInt(after, 10)
-	if after == 1 {
-		value = "always"
-	}
-	if after > 0 && after < math.MaxInt32 && after != int64(r.Plan.Reconnect) {
-		f.Remedies = []fact.Remedy{{Setting: "reconnect", Value: value}}
+	inFlight := int64(max(r.Plan.Pipeline, r.Plan.Streams)) // of a connection
+	if after >= inFlight && after < math.MaxInt32 && after != int64(r.Plan.Reconnect) {
+		f.Remedies = []fact.Remedy{{Setting: "reconnect", Value: setting.ReconnectText(int(after))}}
 	}
 	return f
 }

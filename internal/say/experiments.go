@@ -19,7 +19,7 @@ func experimentSentence(f fact.Fact) string {
 	case fact.SelfDiffers:
 		return selfDiffers(at, a)
 	case fact.FewRounds:
-		return fmt.Sprintf("%s cannot show a difference: the least p they can have is %s %%, and it "+
+		return fmt.Sprintf("%s cannot show a difference: the least possible p is %s %%, and it "+
 			"must be below 5 %%; it takes %d rounds", digits.Plural(int64(a.Rounds), "round"),
 			digits.Significant(a.Least, 3), a.Needs)
 	case fact.RoundsAdded:

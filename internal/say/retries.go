@@ -51,10 +51,8 @@ func retryList(all []fact.Retry, by fact.Peer, again bool) string {
 // many answers, that is said in its place.
 func retryReason(r fact.Retry, by fact.Peer) string {
 	switch {
-	case !r.IsAfterAnswers() && r.Why == "announced":
-		return fmt.Sprintf(retryReasons[r.Why], Peer(by))
 	case !r.IsAfterAnswers():
-		return retryReasons[r.Why]
+		return strings.Replace(retryReasons[r.Why], "%s", Peer(by), 1)
 	case r.Least < r.Most:
 		return fmt.Sprintf("%s closed connections after %s to %s requests", Peer(by), count(r.Least),
 			count(r.Most))

@@ -13,7 +13,7 @@ var connections = []Setting{
 	{Name: "reconnect", Value: "WHEN", Group: connectionGroup, On: All,
 		Does:   "never, always, or after N requests ({default})",
 		Values: []string{"never", "always"}, Free: true,
-		Access: at(func(p *loadplan.Plan) *int { return &p.Reconnect }, ParseReconnect, reconnectText),
+		Access: at(func(p *loadplan.Plan) *int { return &p.Reconnect }, ParseReconnect, ReconnectText),
 		Field:  "Reconnect", Key: "level.reconnect",
 		Schema: KeyWords{`"type": ["string", "integer"], "minimum": 1, ` +
 			`"pattern": "^(never|always|[0-9]+)$"`, "{default} (default), always, or after how many " +

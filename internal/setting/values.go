@@ -100,8 +100,8 @@ func parseSources(s string) (all []loadplan.Source, err error) {
 	return all, nil
 }
 
-// reconnectText writes what ParseReconnect reads.
-func reconnectText(n int) string {
+// ReconnectText writes what ParseReconnect reads.
+func ReconnectText(n int) string {
 	switch n {
 	case 0:
 		return "never"

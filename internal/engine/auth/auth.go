@@ -147,6 +147,10 @@ func (w *worker) signed(u *scenario.User, step scenario.Step) scenario.Step {
 // sign is the step of a user with who sends it.
 func (w *worker) sign(u *scenario.User, x *user) scenario.Step {
 	header, m := x.request.Header[:0], x.step.Message
+	if w.plan.Auth == "" && (m.Fill == nil || m.Fill.Own == nil) && w.requests[m.Request].Auth == "" {
+		x.digest = false
+		return x.step
+	}
 	switch {
 	case m.Fill == nil:
 		x.request = w.requests[m.Request]
@@ -156,12 +160,11 @@ func (w *worker) sign(u *scenario.User, x *user) scenario.Step {
 		x.request = w.requests[m.Request].Filled(m.Fill)
 	}
 	x.request.Header = append(header, x.request.Header...)
-	step := x.step
-	step.KeepGoing = step.KeepGoing || w.asks // for a challenge is an error, unless it is answered
-	s := w.signers.of(&x.request)
+	step, s := x.step, w.signers.of(&x.request)
 	if _, x.digest = s.(*digester); s == nil {
 		return step
 	}
+	step.KeepGoing = step.KeepGoing || x.digest // a challenge is an error, unless it is answered
 	s.sign(x, time.Unix(0, u.Now))
 	x.fill.Own = &x.request
 	step.Message.Fill = &x.fill

@@ -26,7 +26,7 @@ type sigV4 struct {
 	chunked         bool // all bodies are
 }
 
-// ofS3 are the services whose paths are keys.
+// ofS3 are the names of S3 as a service, whose paths are keys.
 var ofS3 = []string{"s3", "s3express", "s3-object-lambda", "s3-outposts"}
 
 func newSigV4(key, secret, region, service string, chunked bool) *sigV4 {

@@ -21,8 +21,8 @@ type limit struct {
 // quantities are what a limit is of, in the order of Times.
 var quantities = []string{"latency", "first_event", "token_time", "gap.max"}
 
-// aliases are other names of quantities.
-var aliases = map[string]string{"ttft": "first_event", "tpot": "token_time"}
+// Aliases are other names of quantities.
+var Aliases = map[string]string{"ttft": "first_event", "tpot": "token_time"}
 
 // Times are what a request took, in ns; below 0: that is not known, and keeps no limit.
 type Times [4]int64
@@ -56,7 +56,7 @@ func parse(s string) (l limit, err error) {
 	if value, l.orEqual = strings.CutPrefix(value, "="); !found {
 		return l, fmt.Errorf("%q is no limit of a request, as latency<500ms", s)
 	}
-	if alias := aliases[name]; alias != "" {
+	if alias := Aliases[name]; alias != "" {
 		name = alias
 	}
 	if l.of = slices.Index(quantities, name); l.of < 0 {

@@ -218,7 +218,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 		w.last = w.now
 		w.countLoss(w.numberOf(x))
 		err = failure.Placed(w.plan, phase, x.status, err)
-		w.recordFailure(c, phase, err)
+		w.errors.CountFailure(phase, w.addrs[c.Addr], err)
 		w.sampleFailure(c, tag, phase, err)
 		if w.samples.Log != nil {
 			w.logRequest(x, -1, w.now, phase)
@@ -231,7 +231,7 @@ func (w *worker) failRequest(c *conn, tag uint32, phase loadresult.Phase, err er
 	}
 }
 
-// recordFailure counts a failure of a request or of a connection.
+// recordFailure counts a failure of a connection.
 func (w *worker) recordFailure(c *conn, phase loadresult.Phase, err error) {
 	err = failure.Placed(w.plan, phase, 0, err)
 	w.errors.CountFailure(phase, w.addrs[c.Addr], err)

@@ -15,18 +15,18 @@ func SigV4(auth string) (region, service string, is bool) {
 	return region, service, is && both
 }
 
-// isWord reports whether it may be a region or a service.
+// isWord reports whether a text may be a region or a service.
 func isWord(s string) bool {
 	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
-// IsAuth reports whether it is Digest, or sigv4:REGION/SERVICE.
+// IsAuth reports whether a text is Digest, or sigv4:REGION/SERVICE.
 func IsAuth(how string) bool {
 	region, service, signs := SigV4(how)
 	return how == Digest || signs && isWord(region) && isWord(service)
 }
 
-// HasAuth reports whether a request says so who sends it.
+// HasAuth reports whether the plan, or one of its requests, says in this way who sends requests.
 func (p *Plan) HasAuth(how string) bool {
 	return p.Auth == how || slices.ContainsFunc(p.Requests, func(r Request) bool {
 		return r.Auth == how

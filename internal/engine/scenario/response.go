@@ -32,8 +32,8 @@ type Login uint8
 
 // The zero Login is none.
 const (
-	FirstLogin Login = iota + 1 // the user had not logged in, or has to in each iteration
-	LaterLogin                  // its time had passed, or an answer refused what it had given
+	FirstLogin Login = iota + 1 // the user had not succeeded with it before
+	LaterLogin                  // its time has passed, an answer refused it, or each iteration has it
 )
 
 // A field is where the text of one ends: its name, and its value behind it.

@@ -73,7 +73,7 @@ func (s *scope) compileMemory() {
 			staying++
 		}
 	}
-	if staying > 0 {
+	if staying > 0 || slices.ContainsFunc(all, func(e entry) bool { return len(e.on) > 0 }) {
 		s.program.memory = s.memories
 		s.memories++
 	}

@@ -103,6 +103,17 @@ func TestLoginsAreCounted(t *testing.T) {
 			t.Errorf("%v logins, not %v, of %s", d.logins, test.logins, sent)
 		}
 	}
+	// What another file's first request did is no login of this one.
+	two := mustCompile(t, "GET {{base}}/a\nHTTP 200\n", func(c *Config) {
+		f, err := hurl.Parse("login.hurl", eachFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Files = append(c.Files, f)
+	})
+	if d, sent := sentEachSecond(t, two, 4, answering()); d.logins != [2]int{1, 1} {
+		t.Errorf("%v logins of two files, of %s", d.logins, sent)
+	}
 }
 
 // answering answers with the statuses in turn, and then with 200; each answer's body is its number.

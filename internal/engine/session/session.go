@@ -133,7 +133,7 @@ type program struct {
 	name    string
 	entries []entry
 	slots   []source // what each slot has when an iteration begins
-	memory  int      // which of a user's memories it has; 0: it keeps nothing
+	memory  int      // which of a user's memories it has; 0: it has no login
 }
 
 // An entry is a compiled request, and what its response has to be.

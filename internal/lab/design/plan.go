@@ -171,6 +171,12 @@ type Warning struct {
 	Args  fact.Args
 }
 
+// FewRounds is what must be known of fewer rounds than can show a difference.
+func FewRounds(n int) fact.FewRounds {
+	return fact.FewRounds{Rounds: n, Least: 200 * math.Pow(2, -float64(n)),
+		Needs: experiment.LeastRounds}
+}
+
 // Warnings returns the warnings on e with the variants that are available.
 func Warnings(e *experiment.Experiment, variants []experiment.Variant) (all []Warning) {
 	warn := func(is bool, about string, args fact.Args) {
@@ -180,8 +186,7 @@ func Warnings(e *experiment.Experiment, variants []experiment.Variant) (all []Wa
 	}
 	d, m := e.Design, Comparisons(e, variants)
 	few := d.Rounds < experiment.LeastRounds && d.Precision == 0 && !d.Screen
-	warn(few, "design.rounds", fact.FewRounds{Rounds: d.Rounds,
-		Least: 200 * math.Pow(2, -float64(d.Rounds)), Needs: experiment.LeastRounds})
+	warn(few, "design.rounds", FewRounds(d.Rounds))
 	warn(d.Order == experiment.Sequential, "design.order", fact.WeakDesign{By: fact.InSequence})
 	warn(!d.AA, "design.aa", fact.WeakDesign{By: fact.NoControl})
 	warn(d.Isolation == experiment.Shared, "design.isolation",

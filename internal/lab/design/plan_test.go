@@ -90,7 +90,7 @@ func TestWarnings(t *testing.T) {
 	two := "version: 1\nname: x\nvariants: {a: {url: http://127.0.0.1:1/}, b: {url: http://127.0.0.1:2/}}\n"
 	for design, want := range map[string]string{
 		"":                                    "",
-		"{rounds: 5}":                         "design.rounds: 5 rounds cannot show a difference: the least p they can have is 6.25 %, and it must be below 5 %; it takes 6 rounds",
+		"{rounds: 5}":                         "design.rounds: 5 rounds cannot show a difference: the least possible p is 6.25 %, and it must be below 5 %; it takes 6 rounds",
 		"{rounds: 6}":                         "",
 		"{rounds: 8}":                         "",
 		"{rounds: 6, metrics: [cpu]}":         "",

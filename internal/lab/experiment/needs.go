@@ -45,7 +45,7 @@ func Missing(v Variant) (reasons []string) {
 		}
 	}
 	for _, name := range v.Sent().unsetVariables() {
-		say("the environment variable %s, which its request names, is not set", name)
+		say("the environment variable %s, which its workload names, is not set", name)
 	}
 	for _, program := range slices.Concat(v.Needs.Programs, v.programs()) {
 		if _, err := exec.LookPath(program); err == nil {

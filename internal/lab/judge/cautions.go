@@ -1,11 +1,11 @@
 package judge
 
 import (
-	"math"
 	"slices"
 
 	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/lab/design"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 	"dyno/internal/say"
@@ -43,7 +43,7 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []fact.Fact) {
 	}
 	if n := len(groupTrials(SelectBatch(trials, false)).roundNumbers()); n > 0 && n < MinRounds &&
 		!d.Screen {
-		add(fact.FewRounds{Rounds: n, Least: 200 * math.Pow(2, -float64(n)), Needs: MinRounds})
+		add(design.FewRounds(n))
 	}
 	all = append(all, loadCautions(r)...)
 	if n := countGrade(trials, lab.GradeF); n > 0 {

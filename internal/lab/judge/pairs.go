@@ -261,4 +261,4 @@ func (q scope) judgedAt(level string) []experiment.Metric {
 }
 
 // MinRounds is how many rounds a 95 % interval needs.
-const MinRounds = 6
+const MinRounds = experiment.LeastRounds

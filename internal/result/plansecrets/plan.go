@@ -97,9 +97,12 @@ func redactHeaders(given []proto.Field, keep redact.Replacer) []proto.Field {
 }
 
 // contentType is what headers say of a body; "" if nothing.
-func contentType(all []proto.Field) string {
+func contentType(all []proto.Field) string { return fieldOf(all, "Content-Type") }
+
+// fieldOf is the value of the first field of that name; "" if there is none.
+func fieldOf(all []proto.Field, name string) string {
 	for _, f := range all {
-		if strings.EqualFold(f.Name, "Content-Type") {
+		if strings.EqualFold(f.Name, name) {
 			return f.Value
 		}
 	}

@@ -77,14 +77,7 @@ func noteSigner(note redact.Replacer, r *loadplan.Request) {
 }
 
 // signerOf is who signs a request; "" if it does not say so.
-func signerOf(r *proto.Request) string {
-	for _, f := range r.Header {
-		if strings.EqualFold(f.Name, "Authorization") {
-			return f.Value
-		}
-	}
-	return ""
-}
+func signerOf(r *proto.Request) string { return fieldOf(r.Header, "Authorization") }
 
 // noteFilledBody notes the secrets of the body of the request of that number. Its holes have a
 // value, so that it is the JSON or the form that it will be. What a secret has besides its holes is

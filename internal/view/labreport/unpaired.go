@@ -265,11 +265,8 @@ func ratioKind(u *judge.Unpaired) string {
 
 func medianText(c lab.Cell) string {
 	v := c.Median
-	if c.Over {
-		return format.Known(true, format.Digits3(v.Estimate))
-	}
-	if !lab.Holds(v) {
-		return format.Digits3(v.Estimate)
+	if c.Over || !lab.Holds(v) {
+		return format.Known(c.Over, format.Digits3(v.Estimate))
 	}
 	return format.WithInterval(v.Estimate, v.Low, v.High)
 }

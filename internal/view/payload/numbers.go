@@ -122,7 +122,7 @@ func (p Run) durations() (t Table) {
 	return t
 }
 
-// phases has a row for each distribution that has a figure.
+// phases has a row for each distribution with a value above 0.
 func (p Run) phases() (t Table) {
 	t.Head = []string{""}
 	which := []string{"min", "p50", "p99", "max"}

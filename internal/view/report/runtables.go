@@ -137,7 +137,7 @@ func errorTable(r *result.Result) format.Table {
 	return t
 }
 
-// RouteTable has a row for each route.
+// RouteTable has a row for each route. The page has the keys of its columns, in routes.ts.
 func RouteTable(r *result.Result) format.Table {
 	if len(r.Routes) == 0 {
 		return nil

@@ -85,13 +85,7 @@ type Reconnect int
 
 // MarshalText writes never, always, or the number.
 func (r Reconnect) MarshalText() ([]byte, error) {
-	switch r {
-	case 0:
-		return []byte("never"), nil
-	case 1:
-		return []byte("always"), nil
-	}
-	return []byte(strconv.Itoa(int(r))), nil
+	return []byte(setting.ReconnectText(int(r))), nil
 }
 
 // UnmarshalText reads never, always, or a number of requests.
