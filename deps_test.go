@@ -140,12 +140,12 @@ lab/run: fact say setting capacity lab/grade lab/design engine/hurl engine/luasc
 capacity: digits fact atomicfile result engine/machine engine/metric engine/ring stats engine/loadplan engine/loadresult objective say /
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts lazyregexp / modernc.org/sqlite
 view/format: digits lazyregexp /
-view/answer: view/format /
+view/answer: view/document view/format /
 view/document: view/format /
 view/labanswer: engine/loadplan fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
 view/reporttest: engine/proto observe/probe observe/profile result fact say view/format engine/loadplan /
 view/method: engine/loadplan result view/format /
-view/repeat: redact view/format engine/loadplan setting /
+view/repeat: redact result view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /
 view/report: result/streamed objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat engine/loadplan engine/loadresult setting /
 view/historytext: engine/loadplan fact say store view/document view/format view/repeat view/report /

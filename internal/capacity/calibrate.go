@@ -92,7 +92,7 @@ func Calibrate(ctx context.Context, run result.Runner, plan loadplan.Plan,
 		}
 		if r.Latency == nil {
 			return nil, fmt.Errorf("%w: %s", ErrNoAnswer,
-				say.Sentence(fact.Fact{Args: nothingAnswered(r)}))
+				say.Plain(nothingAnswered(r)))
 		}
 		c.Host = r.Host
 		return r, nil

@@ -178,7 +178,7 @@ func (c *Curve) fitLaw() {
 		err = errLevels
 	}
 	if err != nil {
-		c.NoFit = say.Sentence(fact.Fact{Args: fact.NoLaw{Needs: levelsLeast}})
+		c.NoFit = say.Plain(fact.NoLaw{Needs: levelsLeast})
 		return
 	}
 	f.resampleIntervals(counted, c.Rounds, c.Seed)

@@ -106,6 +106,7 @@ import (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	failed   *string // takes the last error that was reported; nil: nothing does
 }
 
 // Main carries out args, a command line without the program's name, and returns the exit code.
@@ -314,7 +315,7 @@ func namesThatBegin(text string, names []string) string {
 // refuseFlags reports all faults of a verb's command line.
 func (s streams) refuseFlags(verb string, faults []error) int {
 	for _, f := range faults {
-		s.writeLine("dyno: %s", shortenQuotes(fault.Text(f)))
+		s.writeError(shortenQuotes(fault.Text(f)))
 	}
 	fmt.Fprintf(s.err, "see 'dyno help %s'\n", verb)
 	return exitUsage
@@ -336,9 +337,22 @@ func (s streams) printText(text string) int {
 
 func (s streams) failWith(code int, err error) int {
 	for _, one := range joinedErrors(err) {
-		s.writeLine("dyno: %s", say.WithAdvice(fault.Text(one), fact.RemediesOf(one), setting.Flag))
+		s.writeError(say.WithAdvice(fault.Text(one), fact.RemediesOf(one), setting.Flag))
 	}
 	return code
+}
+
+// writeError reports an error on stderr.
+func (s streams) writeError(text string) {
+	s.noteError(text)
+	s.writeLine("dyno: %s", text)
+}
+
+// noteError keeps an error for who ordered the process, if somebody did.
+func (s streams) noteError(text string) {
+	if s.failed != nil {
+		*s.failed = oneLine(text)
+	}
 }
 
 // reportStyle is how stdout is to be formatted: see no-color.org.

@@ -310,7 +310,7 @@ func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost erro
 	case r.State == lab.Interrupted && errors.Is(lost, errWithout):
 		return s.failWith(exitUntrusted, lost)
 	case r.State == lab.Interrupted:
-		fmt.Fprintf(s.err, "dyno: interrupted; go on with: dyno lab run --resume %s\n", l.Dir)
+		s.writeError("interrupted; go on with: dyno lab run --resume " + l.Dir)
 		return exitInterrupted
 	case err != nil:
 		return s.failUnstored(l.Dir, err)

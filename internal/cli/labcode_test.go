@@ -79,9 +79,9 @@ func TestGateHasOneVerdict(t *testing.T) {
 		junit, pull string
 		passed      bool
 	}{
-		lab.Passed:     {exitOK, "", "Gate: passed\n", true},
-		lab.Regression: {exitMissed, "<failure ", "Gate: a regression", false},
-		lab.Undecided:  {exitUntrusted, "<error ", "Gate: inconclusive", false},
+		lab.Passed:     {exitOK, "", "**Gate:** passed\n", true},
+		lab.Regression: {exitMissed, "<failure ", "**Gate:** a regression", false},
+		lab.Undecided:  {exitUntrusted, "<error ", "**Gate:** inconclusive", false},
 	} {
 		e := &experiment.Experiment{Levels: []experiment.Level{{Name: "c10", Connections: 10}},
 			Gate: &experiment.Gate{Metrics: []experiment.Metric{"cpu"}, Margin: 0.05}}

@@ -24,8 +24,8 @@ func (s streams) refuseImported(dir string, e *experiment.Experiment) int {
 			s.writeLine("  %s: %s", v.Name, c)
 		}
 	}
-	s.writeLine("dyno: read %s; if you trust it all, give --imported",
-		format.ShellQuote(filepath.Join(dir, lab.SourceFile)))
+	s.writeError(fmt.Sprintf("read %s; if you trust it all, give --imported",
+		format.ShellQuote(filepath.Join(dir, lab.SourceFile))))
 	return exitUsage
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -182,8 +181,8 @@ const stopTimeout = time.Minute
 // not outlive this process, however that ends.
 func (o order) carryOut(ctx context.Context, exe string) error {
 	cmd := exec.CommandContext(ctx, exe, "conduct")
-	said := new(tail)
-	cmd.Stderr = said
+	out, said := new(tail), new(tail)
+	cmd.Stdout, cmd.Stderr = out, said
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return fmt.Errorf("pipe to the experiment: %w", err)
@@ -194,22 +193,36 @@ func (o order) carryOut(ctx context.Context, exe string) error {
 	}
 	json.NewEncoder(in).Encode(o) // if this fails the process has ended, and reports why
 	err = cmd.Wait()
-	switch {
-	case cmd.ProcessState.Success(): // even if it was told to stop just then
+	if cmd.ProcessState.Success() { // even if it was told to stop just then
 		return nil
-	case said.lastLine() != "":
-		why := errors.New(said.lastLine())
-		if cmd.ProcessState.ExitCode() == exitInterrupted {
-			return dashboard.Stopped{Err: why}
-		}
-		return why
 	}
-	return fmt.Errorf("the experiment's process: %w", err)
+	var end conducted
+	if json.Unmarshal(out.kept, &end) != nil || end.Why == "" { // a fault of dyno, or killed
+		return fmt.Errorf("the experiment's process: %w: %s", err, said.lastLine())
+	}
+	if cmd.ProcessState.ExitCode() == exitInterrupted {
+		return dashboard.Stopped{Err: errors.New(end.Why)}
+	}
+	return errors.New(end.Why)
+}
+
+// A conducted is what the process of an experiment writes to stdout at its end.
+type conducted struct {
+	Why string `json:"why,omitempty"` // it failed, or was stopped
 }
 
 // conductExperiment is the hidden verb by which a dashboard runs an experiment: dyno lab run, with
-// an order as a line on stdin. It stops when stdin is closed.
+// an order as a line on stdin. It stops when stdin is closed, and says how it ended on stdout.
 func conductExperiment(s streams, args []string) int {
+	var end conducted
+	out := s.out
+	s.out, s.failed = io.Discard, &end.Why
+	code := s.conduct(args)
+	json.NewEncoder(out).Encode(end) // who ordered it may be gone
+	return code
+}
+
+func (s streams) conduct(args []string) int {
 	if len(args) > 0 {
 		return s.refuseFlags("conduct", tooManyWords(args, 0))
 	}
@@ -256,7 +269,7 @@ func conductExperiment(s streams, args []string) int {
 type tail struct{ kept []byte }
 
 // tailBytes is how much a tail keeps, enough for a line with an error.
-const tailBytes = 4 << 10
+const tailBytes = 64 << 10
 
 func (t *tail) Write(b []byte) (int, error) {
 	t.kept = append(t.kept, b...)
@@ -264,13 +277,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lastLine is the last line of dyno's own messages; "" if there is none.
+// lastLine is the last line that has anything.
 func (t *tail) lastLine() string {
-	lines := bytes.Split(t.kept, []byte("\n"))
-	for _, line := range slices.Backward(lines) {
-		if said, is := strings.CutPrefix(string(line), "dyno: "); is {
-			return said
-		}
-	}
-	return ""
+	text := strings.TrimSpace(string(t.kept))
+	return text[strings.LastIndex(text, "\n")+1:]
 }

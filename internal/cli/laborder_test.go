@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,28 +61,31 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// What goes wrong with an experiment's process is what it said last.
+// What goes wrong with an experiment's process is what it says at its end, and on stderr.
 func TestConductFails(t *testing.T) {
 	for input, want := range map[string]string{
 		"": "reading what to run: EOF", "version: 1": "reading what to run: ", `{"shipped":"none"}`: `"none" is not an experiment`,
 		`{"file":"nowhere.yaml"}`: "nowhere.yaml",
 	} {
 		var out, stderr bytes.Buffer
-		if code := conductExperiment(streams{strings.NewReader(input), &out, &stderr}, nil); code != exitUsage || !strings.Contains(stderr.String(), want) {
-			t.Errorf("%q: %d, %s", input, code, stderr.String())
+		code := conductExperiment(streams{in: strings.NewReader(input), out: &out, err: &stderr}, nil)
+		var end conducted
+		if err := json.Unmarshal(out.Bytes(), &end); err != nil || code != exitUsage || !strings.Contains(end.Why, want) ||
+			!strings.Contains(stderr.String(), "dyno: "+end.Why+"\n") {
+			t.Errorf("%q: %d, %q, %v, %s", input, code, end.Why, err, stderr.String())
 		}
 	}
 	if err := (order{Shipped: "none"}).carryOut(context.Background(), filepath.Join(t.TempDir(), "nowhere")); err == nil {
 		t.Error("a program that is not there runs")
 	}
 	long := new(tail)
-	for range 1000 {
+	for range 2000 {
 		if n, err := long.Write([]byte("dyno: first\n 12/99 round 3: one at c1: 1234 req/s\n")); n != 50 || err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	long.Write([]byte("dyno: gate: a regression\n\nsee more\n"))
-	if got := long.lastLine(); got != "gate: a regression" || len(long.kept) > tailBytes {
+	long.Write([]byte("This is a fault of dyno\n\n"))
+	if got := long.lastLine(); got != "This is a fault of dyno" || len(long.kept) > tailBytes {
 		t.Errorf("%q of %d bytes", got, len(long.kept))
 	}
 }

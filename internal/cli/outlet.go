@@ -30,7 +30,7 @@ func newOutlets(stdin io.Reader, stdout, stderr io.Writer) streams {
 	if isTerminal(stdout) && wantsColor() {
 		paint = format.NewPaint()
 	}
-	return streams{stdin, outlet{stdout, paint}, outlet{stderr, ""}}
+	return streams{in: stdin, out: outlet{stdout, paint}, err: outlet{stderr, ""}}
 }
 
 // behindOutlet is the stream behind an outlet. Only text without foreign parts, or not for people,

@@ -47,7 +47,7 @@ var (
 )
 
 // standing matches the line of a server, by its name and one of the words that stand for a verdict.
-var standing = regexp.MustCompile(`(?m)^  (\S+)  (?:better|worse|the same|cannot tell yet|not valid|unreliable)(?:  |$)`)
+var standing = regexp.MustCompile(`(?m)^    (\S+)  (?:better|worse|the same|cannot tell yet|not valid|unreliable)(?:  |$)`)
 
 // checkStandings checks that a page and an output have a word for a verdict after the name of each
 // server that the page shows.
@@ -58,7 +58,7 @@ func checkStandings(t *testing.T, line string, shown []string, said string) {
 		got[m[1]] = true
 	}
 	for _, want := range shown {
-		if !strings.HasPrefix(want, "  ") {
+		if !strings.HasPrefix(want, "    ") || strings.HasPrefix(want, "     ") { // it goes on with the line before
 			continue
 		}
 		if m := standing.FindStringSubmatch(want); m == nil || !got[m[1]] {

@@ -231,7 +231,9 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 			continue
 		}
 		fmt.Fprintf(s.err, "dyno: %s cannot be compared: %s\n", a.Name, indented(a.Unfit))
+		s.noteError(a.Name + " cannot be compared: " + a.Unfit)
 		if a.Remedy != "" {
+			s.noteError(a.Name + " cannot be compared: " + a.Unfit + "; " + a.Remedy)
 			s.writeLine("dyno: %s", a.Remedy)
 		}
 		keep = true // its output, which the message names

@@ -41,7 +41,7 @@ func TestVsRevisions(t *testing.T) {
 	unchanged(t, dir)
 	said, err = shell(t, dir, "dyno lab run --resume "+out+" --rounds +1").CombinedOutput()
 	if exit, failed := errors.AsType[*exec.ExitError](err); !failed || exit.ExitCode() != exitUntrusted ||
-		!strings.Contains(string(said), "\nagainst main-1\n  main  cannot tell yet") {
+		!strings.Contains(string(said), "\n  against main-1\n    main  cannot tell yet") {
 		t.Errorf("%v\n%s", err, said)
 	}
 	if said, err := shell(t, dir, "dyno lab check "+out+"/vs.yaml").CombinedOutput(); err != nil {

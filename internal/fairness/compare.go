@@ -102,7 +102,7 @@ func Compare(reference string, answers []Asked, allow []string) *Table {
 // rowOf is the row of an aspect, without cells.
 func rowOf(aspect string, header bool) Row {
 	return Row{Aspect: aspect, Header: header,
-		Why: say.Sentence(fact.Fact{Args: fact.Matters{Aspect: aspect, Header: header}})}
+		Why: say.Plain(fact.Matters{Aspect: aspect, Header: header})}
 }
 
 // AddInformation adds an aspect that is shown and not judged, such as what can be read of servers

@@ -86,7 +86,7 @@ func leastOpened(counts []count) (least, noise float64) {
 
 // notKnown are Opens that are not known, with the reason.
 func notKnown(why fact.OpensUnknown) Opens {
-	return Opens{Problem: say.Sentence(fact.Fact{Args: why})}
+	return Opens{Problem: say.Plain(why)}
 }
 
 func judgeCounts(counts []count) Opens {

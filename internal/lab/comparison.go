@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dyno/internal/digits"
@@ -195,28 +196,46 @@ const (
 // of rounds that a file may ask for.
 const ConfirmingRound = 1001
 
-// DescribeWorse lists everything that a gate found to be worse, with the ratios.
-func (g *GateOutcome) DescribeWorse() string {
-	var all []string
+// worsenings are what a gate found to be worse, each with its ratio.
+func (g *GateOutcome) worsenings() (all []string) {
 	for _, c := range g.Missed {
 		all = append(all, c.Worsening())
 	}
-	return strings.Join(all, "; ")
+	return all
 }
 
+// DescribeWorse lists everything that a gate found to be worse, with the ratios.
+func (g *GateOutcome) DescribeWorse() string { return strings.Join(g.worsenings(), "; ") }
+
 // Explain says in one line what a gate decided: that it passed, what is worse, or what is open.
-func (g *GateOutcome) Explain() string {
+func (g *GateOutcome) Explain() string { return strings.Join(g.Items(), "; ") }
+
+// Besides begins what is undecided beside a regression.
+const Besides = "undecided besides: "
+
+// Items are what Explain says, item by item; the first begins with the outcome.
+func (g *GateOutcome) Items() []string {
+	open := slices.Clone(g.Open)
 	switch {
-	case g.Verdict == Passed && g.Why == "":
-		return Passed
-	case g.Verdict == Passed:
-		return Passed + ": " + g.Why
-	case g.Verdict != Regression:
-		return "inconclusive: " + g.Why
-	case g.Why != "":
-		return "a regression: " + g.DescribeWorse() + "; " + g.Why
+	case len(open) == 0 && g.Why != "":
+		open = []string{g.Why}
+	case len(open) > 0 && g.Verdict == Regression:
+		open[0] = Besides + open[0]
 	}
-	return "a regression: " + g.DescribeWorse()
+	lead := "inconclusive: "
+	switch {
+	case g.Verdict == Passed && len(open) == 0:
+		return []string{Passed}
+	case g.Verdict == Passed:
+		lead = Passed + ": "
+	case g.Verdict == Regression:
+		lead, open = "a regression: ", append(g.worsenings(), open...)
+	}
+	if len(open) == 0 {
+		return []string{lead}
+	}
+	open[0] = lead + open[0]
+	return open
 }
 
 // RatioText is the ratio with its interval, in the digits that the interval allows: "0.81 [0.71,

@@ -283,7 +283,8 @@ type GateOutcome struct {
 	Verdict   string       `json:"verdict"` // passed, regression or inconclusive
 	Missed    []Comparison `json:"missed,omitempty"`
 	Confirmed bool         `json:"confirmed,omitempty"` // a second batch showed the same
-	Why       string       `json:"why,omitempty"`
+	Why       string       `json:"why,omitempty"`       // in one line
+	Open      []string     `json:"open,omitempty"`      // the items of Why; none in files from before
 }
 
 // CountSharing is how many of the profiles have the same file as t.

@@ -408,7 +408,7 @@ func (o Objective) Judge(r *result.Result) result.Outcome {
 // JudgeWhole is Judge, with what the value does not cover, which it notes; nil if there is nothing.
 func (o Objective) JudgeWhole(r *result.Result) (out result.Outcome, lacks fact.Args) {
 	if out, lacks = o.judge(r); lacks != nil {
-		out.Note = say.Sentence(fact.Fact{Args: lacks})
+		out.Note = say.Plain(lacks)
 	}
 	return out, lacks
 }

@@ -138,7 +138,7 @@ func TestFromClosed(t *testing.T) {
 		{"GC", r.Generator.GCPauseMax, 70.0},
 		{"Little", *r.Generator.Little, 0.1251},
 		{"ring", r.Generator.Ring, "epoll"},
-		{"warnings", r.Warnings, []string{say.Sentence(fact.Fact{Args: fact.PortableRing{Procs: 1, Threads: 2}})}},
+		{"warnings", r.Warnings, []string{say.Plain(fact.PortableRing{Procs: 1, Threads: 2})}},
 		{"open only", r.Requests.Late == nil && r.Rate.Offered == nil, true},
 		{"resumed", *r.Connections.TLSResumed, int64(1)},
 	} {

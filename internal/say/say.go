@@ -38,6 +38,9 @@ import (
 // Sentence says what is so, in one line without a full stop.
 func Sentence(f fact.Fact) string { return ofParts(f.Scope) + sentence(f) }
 
+// Plain is the sentence of a fact that has nothing but its arguments.
+func Plain(args fact.Args) string { return Sentence(fact.Fact{Args: args}) }
+
 // phraseOf is the sentence of a fact with its amounts apart, if facts of its kind are merged.
 func phraseOf(f fact.Fact) phrase {
 	if p := generatorPhrase(f); !p.isEmpty() {

@@ -50,7 +50,7 @@ var ErrPending = fmt.Errorf("%w: not open when the run ended", ErrTimeout)
 type Unfinished struct{ fact.AnswerUnfinished }
 
 // Error is the fact's sentence.
-func (u *Unfinished) Error() string { return say.Sentence(fact.Fact{Args: u.AnswerUnfinished}) }
+func (u *Unfinished) Error() string { return say.Plain(u.AnswerUnfinished) }
 
 // TimeoutOf is the timeout of a request whose answer has come that far; nil: nothing of it.
 func TimeoutOf(p *fact.AnswerUnfinished) error {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/fact"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/say"
 )
@@ -109,7 +108,7 @@ func TestWarnings(t *testing.T) {
 		e := mustRead(t, text)
 		var got []string
 		for _, w := range Warnings(e, experiment.Expand(e)) {
-			got = append(got, w.About+": "+say.Sentence(fact.Fact{Args: w.Args}))
+			got = append(got, w.About+": "+say.Plain(w.Args))
 		}
 		if all := strings.Join(got, "\n"); !strings.Contains(all, want) || (want == "") != (all == "") ||
 			len(got) > 1 {

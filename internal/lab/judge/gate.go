@@ -119,13 +119,14 @@ func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 func (g *Gate) withoutSpoiled(all []lab.Comparison, trials []*lab.Trial) (
 	kept []lab.Comparison, open []string) {
 	facts := spoiledFacts(g.record, summariesOf(trials))
+	said := map[int]bool{} // the facts that are in open, by place
 	for _, c := range all {
 		own := slices.IndexFunc(facts, func(f fact.Fact) bool {
 			return f.Scope.Variant == c.Variant && f.Scope.Level == c.Level && f.Severity == fact.Error
 		})
 		if own >= 0 && !c.Control && c.Verdict == stats.Inconclusive { // more rounds decide nothing
-			if why := say.Sentence(facts[own]); !slices.Contains(open, why) {
-				open = append(open, why)
+			if !said[own] {
+				open, said[own] = append(open, say.Sentence(facts[own])), true
 			}
 			continue
 		}
@@ -237,9 +238,9 @@ func setOutcome(g *lab.GateOutcome, verdict string, open []string) {
 	if verdict == lab.Passed && len(open) > 0 {
 		verdict = lab.Undecided
 	}
-	g.Verdict, g.Why = verdict, strings.Join(open, "; ")
+	g.Verdict, g.Open, g.Why = verdict, open, strings.Join(open, "; ")
 	if verdict == lab.Regression && g.Why != "" {
-		g.Why = "undecided besides: " + g.Why
+		g.Why = lab.Besides + g.Why
 	}
 }
 

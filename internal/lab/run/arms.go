@@ -91,7 +91,7 @@ func (l *Lab) checkStillAvailable(old *lab.Record) error {
 
 // unavailable is why a variant cannot be loaded, for the record.
 func unavailable(why fact.Unavailable) string {
-	return say.Sentence(fact.Fact{Args: fact.ArmUnavailable{Why: why}})
+	return say.Plain(fact.ArmUnavailable{Why: why})
 }
 
 // missingReasons is why a variant is not available on this machine, or not reachable for the

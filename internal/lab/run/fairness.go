@@ -93,7 +93,7 @@ func (r *running) remedyOf(a *arm, err error) string {
 }
 
 // mend is what to do about an arm, for the record.
-func mend(how fact.ArmMend) string { return say.Sentence(fact.Fact{Args: how}) }
+func mend(how fact.ArmMend) string { return say.Plain(how) }
 
 // checkOutput begins the name of the output of a server that is queried.
 const checkOutput = "check"

@@ -96,7 +96,7 @@ func (r *running) otherSettings(a *arm, l experiment.Level, ring string) (all []
 	s := &lab.Sensitivity{}
 	r.record.Sensitive = s
 	skip := func(f fact.SettingSkipped) {
-		s.Skipped = append(s.Skipped, say.Sentence(fact.Fact{Args: f}))
+		s.Skipped = append(s.Skipped, say.Plain(f))
 	}
 	threads := workload.GeneratorThreads(l, r.record.CPUs.Generator)
 	for _, n := range []int{threads / 2, 2 * threads} {

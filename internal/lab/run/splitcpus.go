@@ -25,7 +25,7 @@ func SplitCPUs(c experiment.CPUs) (server.Split, error) {
 		s.Apart, s.Reason = true, ""
 		for _, cpu := range s.Generator {
 			if slices.Contains(s.Server, cpu) {
-				s.Apart, s.Reason = false, say.Sentence(fact.Fact{Args: fact.CPUInBoth{CPU: cpu}})
+				s.Apart, s.Reason = false, say.Plain(fact.CPUInBoth{CPU: cpu})
 			}
 		}
 	}

@@ -23,7 +23,7 @@ type sessionError struct {
 	fact.SessionFailed
 }
 
-func (e *sessionError) Error() string { return say.Sentence(fact.Fact{Args: e.SessionFailed}) }
+func (e *sessionError) Error() string { return say.Plain(e.SessionFailed) }
 
 // remedy says how to see what the session sends and gets.
 func (e *sessionError) remedy() string {

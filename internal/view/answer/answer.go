@@ -184,6 +184,7 @@ type Step struct {
 	Command string `json:"command,omitempty"` // "": nothing needs to be run
 	Short   string `json:"-"`                 // says it without a command; "": it takes the command
 	Form    string `json:"form,omitempty"`    // a dashboard's page whose form is filled in for it
+	InTurns bool   `json:"-"`                 // the command is the dyno vs that repeats a comparison
 
 	Rate float64 `json:"-"` // requests/s to load with, which the generator reaches; 0: any, or none
 

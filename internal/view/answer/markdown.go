@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 )
 
@@ -14,50 +15,54 @@ type Limits struct {
 	More           string
 }
 
-// writeLeft says how many things a limit left out.
-func (m Limits) writeLeft(b *strings.Builder, lead string, n int, thing string) {
-	if n > 0 {
-		fmt.Fprintf(b, "%sand %s more: %s\n", lead, format.Plural(int64(n), thing),
-			format.CodeSpan(m.More))
+// Left says how many things a limit left out.
+func (m Limits) Left(n int, thing string) document.Part {
+	if n == 0 {
+		return document.Part{}
 	}
+	return document.Part{Apart: true, Rows: []document.Row{{Command: m.More,
+		Text: "and " + format.Plural(int64(n), thing) + " more"}}}
 }
 
-// Markdown is an answer as a summary to paste: the sentence, what it is not about, the table of the
+// Document is an answer as a summary to paste: the sentence, what it is not about, the table of the
 // group that decides, the cautions, and what it holds for. command runs it again.
-func (a Answer) Markdown(command string, most Limits) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**\n\n%s", format.EscapeMarkdown(a.Sentence), a.UncoveredLine())
+func (a Answer) Document(command string, most Limits) document.Doc {
 	t, left := a.table(most)
-	if t != nil {
-		t.WriteMarkdown(&b, "lrrrl")
-	}
-	if left > 0 {
-		most.writeLeft(&b, "", left, "variant")
-		fmt.Fprintln(&b)
-	}
+	parts := []document.Part{a.Lead(), {Table: t, Sides: "lrrrl"}, most.Left(left, "variant")}
 	if len(a.Groups) > 0 {
 		for _, note := range a.Groups[0].Notes {
-			fmt.Fprintf(&b, "%s.\n\n", format.EscapeMarkdown(note))
+			parts = append(parts, document.Part{Text: []string{note + "."}})
 		}
 	}
-	b.WriteString(a.CautionList(most))
-	if len(a.Cautions) > 0 {
-		fmt.Fprintln(&b)
+	parts = append(parts, a.CautionParts(most)...)
+	if holds := a.ConditionsText(); holds != "" {
+		parts = append(parts, document.Part{Text: []string{holds}})
 	}
-	fmt.Fprintf(&b, "%s\n", format.EscapeMarkdown(a.ConditionsText()))
 	if command != "" {
-		fmt.Fprintf(&b, "\n%s\n", format.CodeSpan(command))
+		parts = append(parts, document.Part{Apart: true, Rows: []document.Row{{Command: command}}})
 	}
-	return b.String()
+	return document.Doc{Parts: parts}
 }
 
-// UncoveredLine is the paragraph above a table of verdicts that says of which variants there is no
-// verdict; "" if there is one of each.
-func (a Answer) UncoveredLine() string {
-	if a.Uncovered == "" {
-		return ""
+// Markdown is the summary as Markdown.
+func (a Answer) Markdown(command string, most Limits) string {
+	return a.Document(command, most).Markdown()
+}
+
+// Lead is the sentence, and of which variants there is no verdict.
+func (a Answer) Lead() document.Part {
+	p := document.Part{Apart: true, Rows: []document.Row{{Text: a.Sentence, Strong: true}}}
+	if a.Uncovered != "" {
+		p.Rows = append(p.Rows, a.UncoveredRow())
 	}
-	return "**CAUTION:** " + format.EscapeMarkdown(a.Uncovered) + "\n\n"
+	return p
+}
+
+// UncoveredRow says of which variants there is no verdict.
+func (a Answer) UncoveredRow() document.Row {
+	row := document.Aside("caution", a.Uncovered)
+	row.Most = 2
+	return row
 }
 
 // ConditionsText is the load, and what else the answer holds for, in one line.
@@ -69,30 +74,33 @@ func (a Answer) ConditionsText() string {
 	return strings.Join(all, "; ")
 }
 
-// CautionList are the cautions as a list in Markdown.
-func (a Answer) CautionList(most Limits) string {
-	var b strings.Builder
+// CautionParts are the cautions as a list, each with its first reason.
+func (a Answer) CautionParts(most Limits) []document.Part {
+	var row document.Row
 	for i, c := range a.Cautions {
 		if most.Cautions > 0 && i == most.Cautions {
-			most.writeLeft(&b, "- ", len(a.Cautions)-i, "caution")
 			break
 		}
-		s := format.EscapeMarkdown(c.Says)
+		s := c.Says
 		if c.Kind == Unloaded && a.Uncovered != "" {
 			s = "Not tested" // how many stands above
 		}
 		if c.Scope != "" {
-			s += " (" + format.EscapeCell(c.Scope) + ")"
+			s += " (" + c.Scope + ")"
 		}
 		if len(c.Reasons) > 0 {
-			s += ": " + format.EscapeCell(c.Reasons[0])
+			s += ": " + c.Reasons[0]
 			if n := len(c.Reasons) - 1; n > 0 {
 				s += fmt.Sprintf("; and %d more", n)
 			}
 		}
-		fmt.Fprintf(&b, "- %s\n", s)
+		row.Items = append(row.Items, s)
 	}
-	return b.String()
+	if len(row.Items) == 0 {
+		return nil
+	}
+	return []document.Part{{Apart: true, Rows: []document.Row{row}},
+		most.Left(len(a.Cautions)-len(row.Items), "caution")}
 }
 
 // table is that of the first group, with the variants that were not tested, or of a run's numbers.

@@ -6,6 +6,7 @@
 //	document.go  the values
 //	terminal.go  for a terminal: aligned, wrapped, in colours
 //	markdown.go  for a file or a pull request
+//	folded.go    what a pull request shows only when it is opened
 //	room.go      what is left out where a first screen has room for few lines
 package document
 
@@ -16,6 +17,11 @@ type Doc struct {
 	Title string
 	Parts []Part
 	Most  int // lines that there is room for; 0: any number
+
+	// In Markdown: what opens the parts that are Folded, and how many characters there is room for,
+	// with those that are not; 0: any number.
+	Fold       string
+	Characters int
 }
 
 // A Part has what belongs together: a heading, rows, sentences, a table, and what stands below it.
@@ -40,15 +46,28 @@ type Part struct {
 	// goes on below itself.
 	Beside []format.Color `json:"-"`
 
+	// In Markdown, Folded parts are below what has to be opened, those for which there is room. Of
+	// those with the same Choice there is the first of them; one that Counts is always there, and
+	// takes at most so many characters from the others.
+	Folded  bool    `json:"-"`
+	Choice  string  `json:"-"`
+	Counts  int     `json:"-"`
+	Picture Picture `json:"-"`
+
 	// Of a Doc that has at most so many lines: the part with the highest Spare is left out first, one
 	// with 0 never. The Rows of the part that yields have what lines are left.
 	Spare  int  `json:"-"`
 	Yields bool `json:"-"`
 }
 
+// A Picture is a file beside one of Markdown, and what it shows. A terminal has none.
+type Picture struct{ Shows, File string }
+
 // A Row is a name, and what is known of it.
 type Row struct {
 	Name    string       `json:"name"` // "": it goes on with the row before it
+	Aside   bool         `json:"-"`    // it speaks against the others, and stands out
+	Strong  bool         `json:"-"`    // it is the answer, and in Markdown bold
 	Text    string       `json:"text"`
 	Tone    format.Color `json:"-"`
 	Command string       `json:"-"` // to be copied, behind the text
@@ -56,9 +75,15 @@ type Row struct {
 	Most    int          `json:"-"` // lines of it, unless the style wants detail; 0: any number
 }
 
+// Aside is a row that speaks against the others.
+func Aside(name, text string) Row {
+	return Row{Name: name, Text: text, Tone: format.Yellow, Aside: true}
+}
+
 // isEmpty reports whether there is nothing in a part but its heading.
 func (p Part) isEmpty() bool {
-	return len(p.Rows)+len(p.Text)+len(p.Under)+len(p.Plot) == 0 && p.Table == nil
+	return len(p.Rows)+len(p.Text)+len(p.Under)+len(p.Plot) == 0 && p.Table == nil &&
+		p.Picture.File == ""
 }
 
 // Filled are the parts that say something.

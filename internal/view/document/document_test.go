@@ -15,7 +15,7 @@ import (
 func whole() Doc {
 	return Doc{Title: "GET http://x/", Parts: []Part{
 		{Apart: true, Rows: []Row{{Name: "verdict", Text: "*fine*", Tone: format.Green, Items: []string{"for a reason"}},
-			{Name: "WARNING", Text: "it is late"}, {Name: "next", Text: "run it again", Command: "dyno run http://x/?" + strings.Repeat("y", 90)}}},
+			Aside("warning", "it is late"), {Name: "next", Text: "run it again", Command: "dyno run http://x/?" + strings.Repeat("y", 90)}}},
 		{Head: "Nothing"},
 		{Rows: []Row{{Name: "rate", Text: "5/s"}, {Text: "it goes on"}}},
 		{Head: "Names", Tone: format.Red, Text: []string{"Two."}, Table: format.Table{{"name", "n"}, {"a", "10"}, {"b", "2"}, {"c", "3"}},
@@ -29,7 +29,7 @@ func TestBothFormats(t *testing.T) {
 	long := strings.Repeat("y", 90)
 	text := reporttest.Text(t, func(b *strings.Builder) error { return whole().WriteText(b, format.Style{Color: "\x1bp-"}) })
 	want := "\x1b[1mGET http://x/\x1b[0m\n\n  verdict      \x1b[32m*fine*\x1b[0m\n               - for a reason\n" +
-		"  WARNING      it is late\n  next         run it again:\n               dyno run http://x/?" + long + "\n\n" +
+		"  WARNING      \x1b[33mit is late\x1b[0m\n  next         run it again:\n               dyno run http://x/?" + long + "\n\n" +
 		"  rate         5/s\n               it goes on\n\n  \x1b[31mNames\x1b[0m\n  Two.\n  name   n\n  a     10\n  b      2\n" +
 		"  and 1 more, in --json\n  below\n\n  \x1b[1mDrawn\x1b[0m\n   /\\\n  /  \\\n"
 	if got := string(format.Visible([]byte(text), "\x1bp-")); got != want {
@@ -38,7 +38,7 @@ func TestBothFormats(t *testing.T) {
 	want = "# GET `http://x/`\n\n**Verdict:** \\*fine\\*\n\n- for a reason\n\n> **Warning:** it is late\n\n" +
 		"**Next:** run it again: `dyno run http://x/?" + long + "`\n\n" +
 		"|  |  |\n|---|---|\n| rate | 5/s |\n|  | it goes on |\n\n## Names\n\nTwo.\n\n" +
-		"| name | n |\n|---|--:|\n| a | 10 |\n| b | 2 |\n\nand 1 more, in --json\n\nbelow\n\n"
+		"| name | n |\n|---|--:|\n| a | 10 |\n| b | 2 |\n\nand 1 more, in --json\n\nbelow\n"
 	if got := reporttest.Text(t, func(b *strings.Builder) error { return whole().WriteMarkdown(b) }); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

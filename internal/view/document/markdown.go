@@ -3,6 +3,7 @@ package document
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 
 	"dyno/internal/view/format"
@@ -10,6 +11,18 @@ import (
 
 // WriteMarkdown writes the document for a file, a page or a pull request, without its plots.
 func (d Doc) WriteMarkdown(w io.Writer) error {
+	_, err := io.WriteString(w, d.Markdown())
+	return err
+}
+
+// Markdown is what WriteMarkdown writes.
+func (d Doc) Markdown() string {
+	text := d.unfolded()
+	return strings.TrimRight(text+d.folded(d.Room()), "\n") + "\n"
+}
+
+// unfolded is all that need not be opened.
+func (d Doc) unfolded() string {
 	var b strings.Builder
 	if d.Title != "" {
 		fmt.Fprintf(&b, "# %s\n\n", format.EscapeMarkdown(d.Title))
@@ -17,10 +30,11 @@ func (d Doc) WriteMarkdown(w io.Writer) error {
 	}
 	d.Most = max(d.Most, 0)
 	for _, p := range d.fitting(layout{Part.markdown, 0, 2}) {
-		b.WriteString(p.markdown())
+		if !p.Folded {
+			b.WriteString(p.markdown())
+		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 func (p Part) markdown() string {
@@ -58,27 +72,35 @@ func (p Part) markdown() string {
 	for _, text := range p.Under {
 		paragraph(text)
 	}
+	if p.Picture.File != "" {
+		fmt.Fprintf(&b, "![%s](%s)\n\n", format.EscapeCell(p.Picture.Shows),
+			url.PathEscape(p.Picture.File))
+	}
 	return b.String()
 }
 
-// writeMarkdown writes a row as a paragraph: its name in bold, in a quotation if it is in capitals,
-// as a warning's is; then its items as a list.
+// writeMarkdown writes a row as a paragraph: its name in bold, in a quotation if it is an aside;
+// then its items as a list.
 func (row Row) writeMarkdown(out io.Writer) {
-	quote, name := "", row.Name
-	if name == strings.ToUpper(name) && name != "" {
-		quote, name = "> ", strings.ToLower(name)
+	line := format.EscapeMarkdown(row.Text)
+	if row.Strong {
+		line = "**" + line + "**"
 	}
-	if name != "" {
-		name = "**" + strings.ToUpper(name[:1]) + name[1:] + ":** "
+	if row.Name != "" {
+		line = "**" + strings.ToUpper(row.Name[:1]) + row.Name[1:] + ":** " + line
 	}
-	fmt.Fprint(out, quote+name+format.EscapeMarkdown(row.Text))
+	if row.Aside {
+		line = "> " + line
+	}
 	if row.Command != "" && row.Text != "" {
-		fmt.Fprint(out, ": ")
+		line += ": "
 	}
 	if row.Command != "" {
-		fmt.Fprint(out, format.CodeSpan(row.Command))
+		line += format.CodeSpan(row.Command)
 	}
-	fmt.Fprint(out, "\n\n")
+	if line = strings.TrimRight(line, " "); line != "" {
+		fmt.Fprintf(out, "%s\n\n", line)
+	}
 	for _, item := range row.Items {
 		fmt.Fprintf(out, "- %s\n", format.EscapeMarkdown(item))
 	}

@@ -108,6 +108,9 @@ func (p Part) writeRows(w io.Writer, s format.Style) {
 	each := lineLimits(rows, width, most, s)
 	for i, row := range rows {
 		lines, name := []string{row.Command}, row.Name
+		if row.Aside {
+			name = strings.ToUpper(name)
+		}
 		if row.Command == "" {
 			lines = firstLines(row.Text, width, each[i])
 		}

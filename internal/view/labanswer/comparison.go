@@ -334,9 +334,11 @@ func GroupLoad(g judge.Group) string {
 
 // comparedStep is one concrete step after a comparison.
 func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
-	inTurns, writes := vsCommand(u), ""
-	if inTurns == "" {
-		inTurns, writes = "dyno lab init", ": this writes its file"
+	inTurns := func(says string) answer.Step {
+		if command := vsCommand(u); command != "" {
+			return answer.Step{Says: says, Command: command, InTurns: true}
+		}
+		return step(says+": this writes its file", "dyno lab init")
 	}
 	more, of := roundsNeeded(groupNames(u).labelled(u, u.Verdicts), a.Groups)
 	decided := len(a.Groups) > 0 && weight(a.Groups[0]) > 1
@@ -345,20 +347,21 @@ func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
 	}
 	switch {
 	case u.IsSingle():
-		return step("repeat them in turns, as an experiment does"+writes, inTurns)
+		return inTurns("repeat them in turns, as an experiment does")
 	case a.Has(answer.AtLimit):
 		return step("the generator is the limit, and more runs will not help: "+comparedRemedy, "")
 	case a.Has(answer.FewRounds):
-		return step(lackingRuns(u)+", or repeat them in turns as an experiment does"+writes, inTurns)
-	case more > 0 && !decided:
-		return step(fmt.Sprintf("about %s more of each would decide %s, if this estimate holds",
-			format.Plural(int64(more), "run"), of), "")
-	case slices.ContainsFunc(u.Facts, isOf[fact.RunsInSequence]):
-		return step("measure them in turns, as an experiment does, so that a drift of the machine does "+
-			"not look like a difference"+writes, inTurns)
+		return inTurns(lackingRuns(u) + ", or repeat them in turns as an experiment does")
+	case slices.ContainsFunc(u.Facts, isOf[fact.RunsInSequence]): // of which more show no more
+		return inTurns("measure them in turns, as an experiment does, so that a drift of the machine " +
+			"does not look like a difference")
 	case more > 0:
-		return step(fmt.Sprintf("about %s more of each would decide %s too, if this estimate holds",
-			format.Plural(int64(more), "run"), of), "")
+		too := ""
+		if decided {
+			too = " too"
+		}
+		return inTurns(fmt.Sprintf("about %s more of each would decide %s%s, if this estimate holds; or "+
+			"repeat them in turns as an experiment does", format.Plural(int64(more), "run"), of, too))
 	case !decided || a.Has(answer.Open):
 		return step("longer runs, or more of them, narrow the intervals", "")
 	}

@@ -43,6 +43,14 @@ func TestComparisons(t *testing.T) {
 		return all
 	}
 	const failed = "50 % of the requests of new (B) FAILED, which no rate or latency counts; "
+	vary := func(minute int, rate float64) []*result.Result { // too much for a verdict
+		all := runs(minute, 6, rate)
+		for i, r := range all {
+			r.Rate.Completed *= 1 + float64(i)/20
+			r.Latency = reporttest.Spread(3_000_000, 1e8/r.Rate.Completed)
+		}
+		return all
+	}
 	for name, c := range map[string]struct {
 		a, b           []*result.Result
 		differing      []string
@@ -56,6 +64,10 @@ func TestComparisons(t *testing.T) {
 			"nothing more is needed", answer.Clear, ""},
 		"one after the other": {runs(0, 6, 200_000), runs(100, 6, 180_000), nil, "new (B) answers 10.0 % fewer",
 			"in turns", answer.Doubt, answer.Conditions},
+		"undecided, one after the other": {vary(0, 200_000), vary(100, 180_000), nil, "do not show whether new (B) differs",
+			"measure them in turns, as an experiment does", answer.Doubt, answer.Conditions},
+		"undecided": {vary(0, 200_000), vary(1, 180_000), nil, "do not show whether new (B) differs",
+			"if this estimate holds; or repeat them in turns as an experiment does", answer.Note, ""},
 		"other loads": {runs(0, 6, 200_000), runs(1, 6, 180_000), []string{"connections", "host.cpus"}, "new (B) answers 10.0 % fewer",
 			"nothing more is needed", answer.Doubt, answer.Conditions},
 		"few": {runs(0, 2, 200_000), runs(1, 2, 180_000), nil, "These runs do not show whether new (B) differs from base (A) in throughput: " +

@@ -16,10 +16,10 @@ import (
 // ownSettings are settings of a run that an experiment chooses itself.
 var ownSettings = []string{"duration", "requests", "warmup", "drain", "seed"}
 
-// InTurns are the URLs of the servers of stored results, and the flags of the load that all of them
-// got, so that dyno vs repeats them; ok is false if they differ in anything else, or if dyno vs
-// does not have what it takes. A flag has its value, in the quotes of a shell.
-func InTurns(u *judge.Unpaired) (urls, flags []string, ok bool) {
+// InTurns are the URLs of the servers of stored results, and the settings of the load that all of
+// them got, so that dyno vs repeats them; ok is false if they differ in anything else, or if dyno
+// vs does not have what it takes.
+func InTurns(u *judge.Unpaired) (urls []string, load []setting.Given, ok bool) {
 	most := versus.MostServers()
 	for i, g := range u.Groups {
 		rs := g.Results()
@@ -27,11 +27,11 @@ func InTurns(u *judge.Unpaired) (urls, flags []string, ok bool) {
 			return nil, nil, false
 		}
 		for k, r := range rs {
-			own, ok := flagsInTurns(r)
-			if !ok || i+k > 0 && !slices.Equal(own, flags) {
+			own, ok := settingsInTurns(r)
+			if !ok || i+k > 0 && !slices.Equal(wordsOf(own), wordsOf(load)) {
 				return nil, nil, false
 			}
-			flags = own
+			load = own
 		}
 		at := rs[0].Plan.Target.URL
 		if slices.Contains(urls, at) || redact.HasMark(at) {
@@ -39,11 +39,19 @@ func InTurns(u *judge.Unpaired) (urls, flags []string, ok bool) {
 		}
 		urls = append(urls, at)
 	}
-	return urls, flags, len(urls) > 1
+	return urls, load, len(urls) > 1
 }
 
-// flagsInTurns are the flags by which dyno vs repeats a result's load; ok is false if it cannot.
-func flagsInTurns(r *result.Result) (own []string, ok bool) {
+// wordsOf are settings as flags, each with its value in the quotes of a shell.
+func wordsOf(all []setting.Given) (words []string) {
+	for _, given := range all {
+		words = append(words, repeat.Word(given))
+	}
+	return words
+}
+
+// settingsInTurns are those by which dyno vs repeats a result's load; ok is false if it cannot.
+func settingsInTurns(r *result.Result) (own []setting.Given, ok bool) {
 	all, lost := repeat.Settings(r.Plan)
 	if len(lost) > 0 {
 		return nil, false
@@ -54,7 +62,7 @@ func flagsInTurns(r *result.Result) (own []string, ok bool) {
 		case given.On&setting.Vs == 0 || given.Name == "requests-file": // which may be another now
 			return nil, false
 		default:
-			own = append(own, repeat.Word(given))
+			own = append(own, given)
 		}
 	}
 	return own, true
@@ -62,7 +70,7 @@ func flagsInTurns(r *result.Result) (own []string, ok bool) {
 
 // vsCommand is the dyno vs that repeats a comparison; "" if none does.
 func vsCommand(u *judge.Unpaired) string {
-	urls, flags, ok := InTurns(u)
+	urls, load, ok := InTurns(u)
 	if !ok {
 		return ""
 	}
@@ -70,5 +78,5 @@ func vsCommand(u *judge.Unpaired) string {
 	for _, one := range urls {
 		words = append(words, format.ShellQuote(one))
 	}
-	return strings.Join(append(words, flags...), " ")
+	return strings.Join(append(words, wordsOf(load)...), " ")
 }

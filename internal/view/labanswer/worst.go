@@ -89,6 +89,6 @@ func pooledNotes(r *lab.Record, g answer.Group) []string {
 	if least == 0 || !is {
 		return nil
 	}
-	return []string{say.Sentence(fact.Fact{Severity: fact.Note, Args: fact.PooledPercentile{
-		Percent: 100 * tail.Quantile, Requests: least, Needs: tail.Least()}})}
+	return []string{say.Plain(fact.PooledPercentile{Percent: 100 * tail.Quantile, Requests: least,
+		Needs: tail.Least()})}
 }

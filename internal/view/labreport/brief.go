@@ -51,7 +51,7 @@ func leadRows(r *lab.Record, a answer.Answer, s format.Style) (all []document.Ro
 	all = append(all, document.Row{Name: "done", Text: briefScope(s, r), Most: 2},
 		document.Row{Name: "verdict", Text: a.Sentence, Tone: boxColor(a.Box), Most: 4})
 	if a.Uncovered != "" {
-		all = append(all, document.Row{Name: "CAUTION", Text: a.Uncovered, Tone: format.Yellow, Most: 2})
+		all = append(all, a.UncoveredRow())
 	}
 	if s.Detail {
 		return append(all, conditionRows(r, a)...)
@@ -268,7 +268,8 @@ func cautionRows(a answer.Answer, s format.Style) (all []document.Row) {
 }
 
 func cautionRow(c answer.Caution) document.Row {
-	row := document.Row{Name: "CAUTION", Text: c.Text(), Tone: format.Yellow, Most: 2}
+	row := document.Aside("caution", c.Text())
+	row.Most = 2
 	if c.Severity == answer.Bad {
 		row.Tone = format.Red
 	}

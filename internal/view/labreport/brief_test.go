@@ -240,9 +240,9 @@ func TestRegressionIsShown(t *testing.T) {
 // A gate says in a pull request what it decided, whatever that is.
 func TestGateInPullRequest(t *testing.T) {
 	for want, g := range map[string]lab.GateOutcome{
-		"Gate: passed\n":                       {Verdict: lab.Passed},
-		"Gate: inconclusive: it is too wide\n": {Verdict: lab.Undecided, Why: "it is too wide"},
-		"Gate: a regression: cpu of b: worse by a factor of": {Verdict: lab.Regression,
+		"**Gate:** passed\n":                       {Verdict: lab.Passed},
+		"**Gate:** inconclusive: it is too wide\n": {Verdict: lab.Undecided, Why: "it is too wide"},
+		"**Gate:** a regression: cpu of b: worse by a factor of": {Verdict: lab.Regression,
 			Missed: []lab.Comparison{{Metric: "cpu", Variant: "b", Ratio: 1.3, Low: 1.2, High: 1.4}}},
 	} {
 		r := eight()
@@ -268,7 +268,7 @@ func TestGateNamesAll(t *testing.T) {
 			open = append(open, c.Place()+": the interval [0.9, 1.2] leaves it open")
 			names = append(names, "p99.9 of "+r.Gate.Missed[i].Variant+" at c100: worse by a factor of 1.30 [1.20, 1.40]")
 		}
-		r.Gate.Why = "undecided besides: " + strings.Join(open, "; ")
+		r.Gate.Open = open
 		names = append(names, open...)
 		for name, write := range map[string]func(io.Writer) error{
 			"pr.md":     func(w io.Writer) error { return PullRequest(w, r, "x.svg") },

@@ -24,7 +24,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
@@ -366,7 +365,7 @@ func ExtentLines(i labrun.Intent) string { return ExtentText(i) + "\n" + warning
 func warningLines(i labrun.Intent) (lines string) {
 	for _, w := range i.Warnings {
 		lines += fmt.Sprintf("  warning: %s: %s\n", w.About, format.PlainLine(
-			say.Sentence(fact.Fact{Args: w.Args})))
+			say.Plain(w.Args)))
 	}
 	return lines
 }

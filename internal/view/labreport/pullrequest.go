@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"net/url"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"dyno/internal/lab"
@@ -39,7 +37,7 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 	a := labanswer.Of(r)
 	lead := append(leadRows(r, a, s), conditionRows(r, a)...)
 	if r.Gate != nil {
-		lead = append(lead, document.Row{Name: "gate", Text: gateText(r)})
+		lead = append(lead, gateRows(r)...)
 		a.Cautions = slices.DeleteFunc(a.Cautions, func(c answer.Caution) bool {
 			return c.Kind == answer.GateMissed
 		})
@@ -57,20 +55,11 @@ func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 // it holds for and the command that runs it again. Folded below are the gate, the cautions, what
 // was refused, and the picture: the file of the Forest plot, beside; "" for none.
 func PullRequest(w io.Writer, r *lab.Record, picture string) error {
-	d := format.NewDocument(w)
 	a := shortAnswer(r)
-	command := format.Clip(experimentCommand(r), mostReasonRunes)
 	for most := mostTableRows; ; most-- {
-		var head strings.Builder
-		fmt.Fprintf(&head, "**%s**\n\n%s",
-			format.EscapeMarkdown(format.ClipText(a.Sentence, mostLineRunes)), a.UncoveredLine())
-		left := writeVariants(&head, r, a, most)
-		fmt.Fprintf(&head, "%s\n\n%s\n", format.EscapeMarkdown(format.ClipText(
-			a.ConditionsText(), mostLineRunes)), format.CodeSpan(command))
-		if room := mostCharacters - len([]rune(head.String())); room >= leastFolded || most == 1 {
-			fmt.Fprint(d, head.String())
-			writeFolded(d, gateLine(r), foldedParts(r, a, left, picture), room)
-			return d.Err()
+		d := pullDocument(r, a, most, picture)
+		if d.Room() >= leastFolded || most == 1 {
+			return d.WriteMarkdown(w)
 		}
 	}
 }
@@ -78,14 +67,38 @@ func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 // leastFolded is the least room for what is folded, in characters.
 const leastFolded = mostCharacters / 3
 
-// writeVariants writes the table: each variant with its medians at the load that decides, and the
-// interval and the verdict of the measure that decides. It returns how many variants are not in it.
-func writeVariants(w io.Writer, r *lab.Record, a answer.Answer, most int) (left int) {
+// pullDocument is what a pull request has, with a table of so many rows at most.
+func pullDocument(r *lab.Record, a answer.Answer, most int, picture string) document.Doc {
+	t, left := variantTable(r, a, most)
+	a.Sentence = format.ClipText(a.Sentence, mostLineRunes)
+	folded := []document.Part{{Counts: usualGate, Apart: true, Rows: gateRows(r)},
+		answer.Limits{More: showAll}.Left(left, "variant")}
+	folded = append(folded, a.CautionParts(answer.Limits{Cautions: mostNoted, More: showAll})...)
+	folded = append(folded, document.Part{Picture: document.Picture{File: picture,
+		Shows: "Ratios to the baseline, with 95 % intervals"}})
+	for n := mostRefused; n >= 0; n-- {
+		folded = append(folded, document.Part{Choice: "refused", Apart: true, Rows: refusedRows(a, n)})
+	}
+	folded = append(folded, document.Part{Text: []string{
+		format.Clip(titleText(r), mostReasonRunes) + ": " + scopeText(r)}})
+	for i := range folded {
+		folded[i].Folded = true
+	}
+	return document.Doc{Characters: mostCharacters, Fold: "Cautions and details",
+		Parts: append([]document.Part{a.Lead(), {Table: t, Sides: "lrrrrl"},
+			{Text: []string{format.ClipText(a.ConditionsText(), mostLineRunes)}},
+			{Apart: true, Rows: []document.Row{{
+				Command: format.Clip(experimentCommand(r), mostReasonRunes)}}}}, folded...)}
+}
+
+// variantTable has each variant with its medians at the load that decides, and the interval and the
+// verdict of the measure that decides. left is how many variants are not in it.
+func variantTable(r *lab.Record, a answer.Answer, most int) (t format.Table, left int) {
 	if len(a.Groups) == 0 {
-		return 0
+		return nil, 0
 	}
 	g := a.Groups[0]
-	t := format.Table{{"variant", medianHead(r, "throughput", ""), medianHead(r, "cpu", "CPU"),
+	t = format.Table{{"variant", medianHead(r, "throughput", ""), medianHead(r, "cpu", "CPU"),
 		medianHead(r, "p99", ""), g.Name + " " + g.Change + ", 95 % interval", "verdict"}}
 	row := func(label, arm, change, verdict string) {
 		cells := []string{label}
@@ -116,8 +129,7 @@ func writeVariants(w io.Writer, r *lab.Record, a answer.Answer, most int) (left 
 		t = append(t, []string{format.PlainLine(f.Row()), format.TooFew, format.TooFew, format.TooFew, "",
 			f.Words()})
 	}
-	t.WriteMarkdown(w, "lrrrrl")
-	return len(g.Findings) - len(shown) + len(a.NotLoaded) - len(refused)
+	return t, len(g.Findings) - len(shown) + len(a.NotLoaded) - len(refused)
 }
 
 // medianHead is a column's head: the measure, or a shorter name of it, and its unit.
@@ -137,18 +149,18 @@ func decidingLevel(r *lab.Record, g answer.Group) string {
 	return g.Level
 }
 
-// gateLine is gateText as a line; "" without a gate.
-func gateLine(r *lab.Record) string {
+// gateRows are gateText as a row; none without a gate.
+func gateRows(r *lab.Record) []document.Row {
 	if r.Gate == nil {
-		return ""
+		return nil
 	}
-	return "Gate: " + format.EscapeMarkdown(gateText(r)) + "\n"
+	return []document.Row{{Name: "gate", Text: gateText(r)}}
 }
 
 // gateText is what the gate decided, of which no item is left out or cut that a comment has room
 // for.
 func gateText(r *lab.Record) string {
-	items, text, room := strings.Split(r.Gate.Explain(), "; "), "", mostGateRunes
+	items, text, room := r.Gate.Items(), "", mostGateRunes
 	for i, item := range items {
 		if room -= utf8.RuneCountInString(item) + len("; "); room < 0 {
 			return text + fmt.Sprintf("and %d more: %s", len(items)-i, showAll)
@@ -158,49 +170,6 @@ func gateText(r *lab.Record) string {
 		}
 	}
 	return text
-}
-
-// foldedParts is what is folded besides the gate, the most important first.
-func foldedParts(r *lab.Record, a answer.Answer, left int, picture string) (parts []string) {
-	if left > 0 {
-		parts = append(parts, fmt.Sprintf("and %s more: %s\n", format.Plural(int64(left), "variant"),
-			format.CodeSpan(showAll)))
-	}
-	if s := a.CautionList(answer.Limits{Cautions: mostNoted, More: showAll}); s != "" {
-		parts = append(parts, s)
-	}
-	if picture != "" {
-		parts = append(parts, fmt.Sprintf("![Ratios to the baseline, with 95 %% intervals](%s)\n",
-			url.PathEscape(picture)))
-	}
-	for i := range mostRefused + 1 { // the longest list of these that may have room
-		var refused strings.Builder
-		writeRefused(&refused, a, mostRefused-i)
-		if text := strings.TrimPrefix(refused.String(), "\n"); text != "" {
-			parts = append(parts, text)
-		}
-	}
-	return append(parts, fmt.Sprintf("%s: %s\n", format.EscapeMarkdown(format.Clip(titleText(r),
-		mostReasonRunes)), format.EscapeMarkdown(scopeText(r))))
-}
-
-// writeFolded writes the gate's line and those parts that have room in so many characters with it.
-func writeFolded(w io.Writer, gate string, parts []string, room int) {
-	const open, end = "\n<details><summary>Cautions and details</summary>\n", "\n</details>\n"
-	room -= len([]rune(open + end))
-	text, refused := "", false
-	if gate != "" {
-		text, room = "\n"+gate, room-min(utf8.RuneCountInString(gate), usualGate)
-	}
-	for _, part := range parts {
-		isRefused := strings.HasPrefix("\n"+part, notLoadedHead)
-		if n := len([]rune(part)) + 1; n <= room && !(isRefused && refused) {
-			text, room, refused = text+"\n"+part, room-n, refused || isRefused
-		}
-	}
-	if text != "" {
-		fmt.Fprint(w, open+text+end)
-	}
 }
 
 // showAll prints everything that is known of an experiment. Who reads Markdown may be on another
@@ -238,24 +207,19 @@ func shortAnswer(r *lab.Record) answer.Answer {
 	return a
 }
 
-const notLoadedHead = "\nNot tested:\n\n"
-
-// writeRefused lists so many of the variants that were not tested, each with its remedy.
-func writeRefused(w io.Writer, a answer.Answer, most int) {
-	for i, f := range a.NotLoaded {
-		if i == 0 {
-			fmt.Fprint(w, notLoadedHead)
-		}
-		if i == most {
-			fmt.Fprintf(w, "- and %s more: %s\n", format.Plural(int64(len(a.NotLoaded)-i), "variant"),
-				format.CodeSpan(showAll))
-			return
-		}
+// refusedRows are so many of the variants that were not tested, each with its remedy.
+func refusedRows(a answer.Answer, most int) (all []document.Row) {
+	if len(a.NotLoaded) == 0 {
+		return nil
+	}
+	row := document.Row{Name: "not tested"}
+	for _, f := range a.NotLoaded[:min(len(a.NotLoaded), most)] {
 		s := format.ClipText(f.Why, mostReasonRunes)
 		if f.Remedy != "" {
 			s += "; " + format.ClipText(f.Remedy, mostReasonRunes)
 		}
-		fmt.Fprintf(w, "- %s: %s\n", format.EscapeMarkdown(format.PlainLine(f.Variant)),
-			format.EscapeCell(s))
+		row.Items = append(row.Items, format.PlainLine(f.Variant)+": "+s)
 	}
+	left := answer.Limits{More: showAll}.Left(len(a.NotLoaded)-len(row.Items), "variant")
+	return append([]document.Row{row}, left.Rows...)
 }

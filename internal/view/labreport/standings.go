@@ -3,9 +3,9 @@ package labreport
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"dyno/internal/view/answer"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 )
@@ -14,39 +14,37 @@ import (
 // line is why they must not be relied on, if unreliable is not "". Verdicts are withheld then.
 func Standings(w io.Writer, baseline string, all []labanswer.Standing, unreliable string,
 	s format.Style) error {
-	d := format.NewDocument(w)
-	rows := format.Table{}
+	p := document.Part{Head: "against " + baseline, Sides: "lll",
+		Table: format.Table{{"variant", "verdict", "why"}}}
 	for _, one := range all {
-		word := string(one.Verdict)
+		word, tone := string(one.Verdict), verdictColors[one.Verdict]
 		switch {
 		case one.Unreliable:
-			word = "unreliable"
+			word, tone = "unreliable", ""
 		case one.Verdict == answer.Undecided:
 			word = "cannot tell yet"
 		}
-		rows = append(rows, []string{format.Clip(format.PlainLine(one.Variant), longestName), word})
-	}
-	var b strings.Builder
-	rows.WriteText(&b, "", "ll")
-	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-	fmt.Fprintf(d, "\n%s\n", s.Paint(format.Bold, "against "+format.PlainLine(baseline)))
-	for i, one := range all {
 		says := one.Says
 		if one.More > 0 {
 			says += fmt.Sprintf("; about %s more would decide %s", format.Plural(int64(one.More), "round"),
-				format.PlainLine(one.MoreOf))
+				one.MoreOf)
 		}
 		if one.Rest != "" {
 			says += "; " + one.Rest
 		}
-		line := strings.TrimRight("  "+lines[i]+"  "+format.PlainLine(says), " ")
-		if c := verdictColors[one.Verdict]; c != "" && !one.Unreliable {
-			line = s.Paint(c, line)
-		}
-		fmt.Fprintln(d, line)
+		p.Table = append(p.Table, []string{format.Clip(format.PlainLine(one.Variant), longestName), word,
+			format.PlainLine(says)})
+		p.Beside = append(p.Beside, tone)
 	}
+	foot := document.Part{}
 	if unreliable != "" {
-		fmt.Fprintln(d, s.Paint(format.Red, format.PlainLine(unreliable)))
+		row := document.Aside("caution", unreliable)
+		row.Tone = format.Red
+		foot.Rows = append(foot.Rows, row)
 	}
-	return d.Err()
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	s.Detail = true // this is what was asked, and no line of it is cut
+	return document.Doc{Parts: []document.Part{p, foot}}.WriteText(w, s)
 }

@@ -61,7 +61,7 @@ func unpairedDocument(u *judge.Unpaired) (document.Doc, error) {
 	a := unpairedAnswer(u, differing)
 	lead := []document.Row{{Name: "verdict", Text: a.Sentence, Tone: boxColor(a.Box)}}
 	for _, c := range comparedCautions(u) {
-		lead = append(lead, document.Row{Name: "CAUTION", Text: c, Tone: format.Yellow})
+		lead = append(lead, document.Aside("caution", c))
 	}
 	return document.Doc{Title: "Comparison", Parts: slices.Concat(
 		[]document.Part{{Apart: true, Rows: lead}}, comparedParts(u, differing),

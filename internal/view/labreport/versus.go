@@ -59,8 +59,8 @@ func versusCautions(a answer.Answer) (rows []document.Row) {
 		rows = append(rows, cautionRow(c))
 	}
 	if n := len(all) - mostVersusCautions; n > 0 {
-		rows = append(rows, document.Row{Name: "CAUTION", Tone: format.Yellow,
-			Text: "and " + format.Plural(int64(n), "caution") + " more, in all of it"})
+		rows = append(rows, document.Aside("caution",
+			"and "+format.Plural(int64(n), "caution")+" more, in all of it"))
 	}
 	return rows
 }

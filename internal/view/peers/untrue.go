@@ -22,7 +22,7 @@ func Untrue(run Run, r *result.Result, asked []string) string {
 
 // untrueOf is what the result gives away, the gravest first.
 func untrueOf(run Run, r *result.Result) (all []string) {
-	say := func(is bool, format string, args ...any) {
+	note := func(is bool, format string, args ...any) {
 		if is {
 			all = append(all, fmt.Sprintf(format, args...))
 		}
@@ -35,35 +35,35 @@ func untrueOf(run Run, r *result.Result) (all []string) {
 		}
 	}
 	_, away, led := fact.Find[fact.RedirectsAway](r.Facts)
-	say(led, "%d requests were redirected to another server, which %s would follow; dyno run "+
+	note(led, "%d requests were redirected to another server, which %s would follow; dyno run "+
 		"--follow-to does", away.Count, tool)
 	which := "every answer was an error by its status"
 	if ok > 0 {
 		which = digits.Significant(100*float64(answers-ok)/float64(answers), 2) +
 			" % of the answers were errors by their status"
 	}
-	say(float64(answers-ok) >= result.FailingShare*float64(max(answers, 1)) && tool != "wrk2",
+	note(float64(answers-ok) >= result.FailingShare*float64(max(answers, 1)) && tool != "wrk2",
 		"%s; %s counts them in its rate and its latencies, and so do the numbers above", which, tool)
 	unused := lacking(r)
-	say(unused.Missing > 0 && answers > 0, "%s; %s does not say so", sentence(unused), tool)
-	say(tool == "ab" && !run.Varied && run.Method != "HEAD" && run.Document.Length > 0 &&
+	note(unused.Missing > 0 && answers > 0, "%s; %s does not say so", say.Plain(unused), tool)
+	note(tool == "ab" && !run.Varied && run.Method != "HEAD" && run.Document.Length > 0 &&
 		r.Bytes.Bodies != run.Document.Length*answers, "bodies differ in length; ab without -l "+
 		"counts each of another length than the first as failed")
-	say(r.Generator.Verdict == result.ClientBound, "the generator was the limit, so the numbers are "+
+	note(r.Generator.Verdict == result.ClientBound, "the generator was the limit, so the numbers are "+
 		"not the server's; %s does not say so", tool)
 	hidden := r.Requests.Errors + r.Requests.Unfinished
-	say(tool == "go-meter" && hidden > 0, "%d requests failed; go-meter counts such errors and "+
+	note(tool == "go-meter" && hidden > 0, "%d requests failed; go-meter counts such errors and "+
 		"does not show them", hidden)
 	if l, s := r.Latency, r.Service; l != nil && s != nil && run.reportsService() {
-		say(l.P99 > s.P99*1.1, "p99 is %s from when requests were due; %s counts from when they were "+
+		note(l.P99 > s.P99*1.1, "p99 is %s from when requests were due; %s counts from when they were "+
 			"sent, which is %s", microtime(l.P99), tool, microtime(s.P99))
 	}
 	if tool == "wrk2" {
-		say(run.Duration.Seconds() <= 10, "all of the run is measured; wrk2 throws the first 10 s away")
+		note(run.Duration.Seconds() <= 10, "all of the run is measured; wrk2 throws the first 10 s away")
 	}
 	if l := r.Latency; l != nil && tool == "wrk" && r.Model == result.ClosedLoop {
 		stall := longestGap(r)
-		say(stall > 0, "for %.1f s nothing was answered, which a closed workload hardly shows in its "+
+		note(stall > 0, "for %.1f s nothing was answered, which a closed workload hardly shows in its "+
 			"percentiles; dyno run -R does", stall)
 	}
 	return all
@@ -96,5 +96,3 @@ func lacking(r *result.Result) fact.ConnectionsLacking {
 	return fact.ConnectionsLacking{Missing: missing, Of: int64(r.Connections.Asked),
 		Unopened: unopened}
 }
-
-func sentence(a fact.Args) string { return say.Sentence(fact.Fact{Args: a}) }

@@ -219,8 +219,8 @@ func JoinComma[T any](all []T, show func(T) string) string {
 }
 
 // AskCommand asks for an address once, and shows the answer. curl knows neither FastCGI nor dyno's
-// other schemes.
-func AskCommand(p loadplan.Plan) string {
+// other schemes; more are flags of curl.
+func AskCommand(p loadplan.Plan, more ...string) string {
 	url, how := p.Target.URL, ""
 	for _, f := range []struct{ flag, value string }{{"--cacert", p.TLS.CAFile},
 		{"--cert", p.TLS.CertFile}, {"--key", p.TLS.KeyFile}} {
@@ -242,9 +242,10 @@ func AskCommand(p loadplan.Plan) string {
 	if p.Tunnels() && !p.Target.TLS {
 		how += "--proxytunnel "
 	}
+	curl := strings.Join(append([]string{"curl", "-v"}, more...), " ") + " "
 	switch rest, h2c := strings.CutPrefix(url, "h2c://"); {
 	case h2c:
-		return "curl -v --http2-prior-knowledge " + how + format.ShellQuote("http://"+rest)
+		return curl + "--http2-prior-knowledge " + how + format.ShellQuote("http://"+rest)
 	case p.Target.FastCGI || p.Target.Unix != "" || p.HTTP == "3":
 		command := "dyno run -n 1 -c 1 -v "
 		if p.HTTP == "3" {
@@ -252,5 +253,5 @@ func AskCommand(p loadplan.Plan) string {
 		}
 		return command + how + format.ShellQuote(url)
 	}
-	return "curl -v " + how + format.ShellQuote(url)
+	return curl + how + format.ShellQuote(url)
 }

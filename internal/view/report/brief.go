@@ -361,7 +361,7 @@ func warningRows(a answer.Answer, s format.Style) (all []document.Row) {
 			if c.Remedy != "" {
 				c.Says += "; " + c.Remedy
 			}
-			all = append(all, document.Row{Name: "WARNING", Text: c.Says, Tone: format.Yellow})
+			all = append(all, document.Aside("warning", c.Says))
 		}
 	}
 	most := shown(len(all), mostWarnings, s)

@@ -36,7 +36,7 @@ func searchDocument(s *capacity.Search) document.Doc {
 		{Name: "verdict", Text: CertifiedText(s), Tone: cmp.Or(tone, format.Yellow)},
 		{Name: "because", Text: s.Reason}}
 	for _, text := range searchWarnings(s) {
-		lead = append(lead, document.Row{Name: "WARNING", Text: text, Tone: format.Yellow})
+		lead = append(lead, document.Aside("warning", text))
 	}
 	if s.Closed != nil {
 		lead = append(lead, document.Row{Name: "closed loop",
@@ -300,15 +300,13 @@ func lawRows(c *capacity.Curve) []document.Row {
 
 // curveDoubts are what one must know besides.
 func curveDoubts(c *capacity.Curve) (all []document.Row) {
-	add := func(name, text string) {
-		all = append(all, document.Row{Name: name, Text: text, Tone: format.Yellow})
-	}
+	add := func(name, text string) { all = append(all, document.Aside(name, text)) }
 	if c.Apart > 0 {
-		add("WARNING", format.Plural(int64(c.Apart), "point")+" left out of the law: the generator was "+
+		add("warning", format.Plural(int64(c.Apart), "point")+" left out of the law: the generator was "+
 			"the limit, or nothing was completed")
 	}
 	if c.Left > 0 {
-		add("INTERRUPTED", format.Plural(int64(c.Left), "point")+" not measured")
+		add("interrupted", format.Plural(int64(c.Left), "point")+" not measured")
 	}
 	var failing []capacity.Point
 	for _, p := range c.Points {
@@ -318,7 +316,7 @@ func curveDoubts(c *capacity.Curve) (all []document.Row) {
 	}
 	if len(failing) > 0 {
 		first := failing[0]
-		add("WARNING", fmt.Sprintf("requests failed at %s of %s (%s of them at %s %s): throughput and "+
+		add("warning", fmt.Sprintf("requests failed at %s of %s (%s of them at %s %s): throughput and "+
 			"latency are those of the others", format.Count(int64(len(failing))),
 			format.Plural(int64(len(c.Points)), "point"), format.Count(first.Errors), c.Axis,
 			format.Exact3(first.Level)))

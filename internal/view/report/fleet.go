@@ -82,8 +82,6 @@ func agentsReported(f *result.Fleet) (of string, some bool) {
 // noneReported is printed in place of a number that no agent of a fleet reported.
 const noneReported = "not known: no agent reported it"
 
-func agentName(a result.Agent) string { return a.Name }
-
 // agentStatus is what a row of agents says besides numbers.
 func agentStatus(a result.Agent) string {
 	switch {

@@ -11,6 +11,7 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
+	"dyno/internal/view/repeat"
 )
 
 // JSON writes the result as it is stored: format dyno.result/1, indented, keys
@@ -79,7 +80,8 @@ func secondsCodes(series []result.Point) []string {
 // Brief writes the answer of a run as Markdown to paste: what was found, what speaks against it,
 // and the command.
 func Brief(w io.Writer, r *result.Result) error {
-	_, err := io.WriteString(w, RunAnswer(r).Markdown(RunSentences(r).Command, answer.Limits{}))
+	command, _ := repeat.Run(r)
+	_, err := io.WriteString(w, RunAnswer(r).Markdown(command, answer.Limits{}))
 	return err
 }
 

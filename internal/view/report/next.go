@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
+	"dyno/internal/objective"
 	"dyno/internal/result"
 	"dyno/internal/say"
 	"dyno/internal/view/answer"
@@ -42,16 +43,16 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 	step := func(says, run string) (answer.Step, *loadplan.Plan) {
 		return answer.Step{Says: says, Command: run}, nil
 	}
-	again := func(says string) (answer.Step, *loadplan.Plan) { // the plan as it is changed
-		s := sentencesWith(r, p)
-		return answer.Step{Says: withLost(says, s.Lost), Command: s.Command, Short: says}, &p
+	again := func(says string, words ...string) (answer.Step, *loadplan.Plan) { // p as it is then
+		command, lost := commandWith(r, p, words...)
+		return answer.Step{Says: withLost(says, lost), Command: command, Short: says}, &p
 	}
 	switch {
 	case r.Requests.Sent == 0 && r.Refused() > 0:
 		return step("mend the values: none fits where its hole stands", "")
 	case r.Answers() == 0 && len(r.Status) == 0 && has[fact.ProxyUnused](r):
 		return step("check that the server answers at this address without the proxy",
-			strings.Replace(ask, "curl -v", "curl -v --noproxy '*'", 1))
+			repeat.AskCommand(p, "--noproxy '*'"))
 	case r.Answers() == 0 && has[fact.AnswerUnfinished](r):
 		return step("ask once with curl: if it waits as well, the server does not end its answers", ask)
 	case isSilent(r), onlyTimeouts(r):
@@ -163,13 +164,12 @@ func limits(r *result.Result) (all []fact.Fact) {
 // seeFailures is the step to the requests that failed: again, with a folder for them, unless the
 // run had one.
 func seeFailures(p loadplan.Plan,
-	repeat func(says string) (answer.Step, *loadplan.Plan)) answer.Step {
+	repeat func(says string, words ...string) (answer.Step, *loadplan.Plan)) answer.Step {
 	if p.SaveErrors {
 		return answer.Step{Says: "read the failed requests and their answers in the folder of " +
 			"--save-errors"}
 	}
-	s, _ := repeat(saveErrors)
-	s.Command = strings.Replace(s.Command, "dyno run", "dyno run --save-errors errors", 1)
+	s, _ := repeat(saveErrors, "--save-errors", "errors")
 	return s
 }
 
@@ -228,7 +228,8 @@ func stepAfterGood(r *result.Result) answer.Step {
 // upperLimits are the objectives without those that are easier to meet the higher the rate.
 func upperLimits(r *result.Result) []result.Outcome {
 	return slices.DeleteFunc(slices.Clone(r.Objectives), func(o result.Outcome) bool {
-		return strings.Contains(o.Expr, ">")
+		of, err := objective.Parse(o.Expr)
+		return err != nil || !of.Ceiling()
 	})
 }
 
@@ -237,15 +238,15 @@ func isSilent(r *result.Result) bool {
 	return r.Answers() == 0 && len(r.Errors) == 0 && r.Requests.Unfinished > 0 && r.Plan.Duration > 0
 }
 
-// sentencesWith are those of a result whose plan was another. Its command does not name as many
-// threads as there are without -t.
-func sentencesWith(r *result.Result, p loadplan.Plan) Sentences {
+// commandWith repeats a result with another plan. It does not name as many threads as there are
+// without -t.
+func commandWith(r *result.Result, p loadplan.Plan, words ...string) (line, lost string) {
 	changed := *r
 	if p.Threads == r.Host.CPUs {
 		p.Threads = 0
 	}
 	changed.Plan = p
-	return RunSentences(&changed)
+	return repeat.Run(&changed, words...)
 }
 
 // waitLonger gives a plan, whose load had no answer in time, more time.
@@ -346,10 +347,8 @@ func findStep(r *result.Result, says string, all []result.Outcome) answer.Step {
 	if len(words) == 2 && r.Latency != nil {
 		words = append(words, "--slo", format.ShellQuote("p99<"+roundTime(10*r.Latency.P50)))
 	}
-	if r.Fleet != nil {
-		words = append(words, "--fleet", format.ShellQuote(repeat.JoinComma(r.Fleet.Agents, agentName)))
-	}
-	watching, lost := watchFlags(r)
+	watching, lost := repeat.Watching(r)
+	watching = append(repeat.Fleet(r), watching...)
 	p := r.Plan
 	p.Rate, p.Requested, p.Duration, p.Warmup, p.Stages = 0, 0, 0, 0, nil
 	command, left := repeat.Command(p, append(words, watching...)...)

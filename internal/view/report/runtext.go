@@ -127,6 +127,15 @@ func Markdown(w io.Writer, r *result.Result) error {
 // Quiet writes the line that matters, and what speaks against it.
 func Quiet(w io.Writer, r *result.Result) error {
 	d := format.NewDocument(w)
+	fmt.Fprintln(d, QuietLine(r))
+	for _, line := range slices.Concat(Reasons(r), r.Warnings) {
+		fmt.Fprintf(d, "- %s\n", format.PlainLine(line))
+	}
+	return d.Err()
+}
+
+// QuietLine is a run in one line.
+func QuietLine(r *result.Result) string {
 	all := []string{rateText(r)}
 	if l := r.Latency; l != nil {
 		all = append(all, "p50 "+percentileText(l, "p50"), tailText(l))
@@ -143,9 +152,5 @@ func Quiet(w io.Writer, r *result.Result) error {
 	if verdict != r.OwnVerdict() && !(why != "" && verdict == result.Unanswered) {
 		all = append(all, strings.ToUpper(verdict))
 	}
-	fmt.Fprintf(d, "%s, generator %s\n", strings.Join(all, ", "), own)
-	for _, line := range slices.Concat(Reasons(r), r.Warnings) {
-		fmt.Fprintf(d, "- %s\n", format.PlainLine(line))
-	}
-	return d.Err()
+	return strings.Join(append(all, "generator "+own), ", ")
 }

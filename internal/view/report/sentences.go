@@ -51,42 +51,13 @@ func RunSentences(r *result.Result) Sentences {
 	}
 	s.Facts = factRows(r)[1:] // Model is the first
 	s.Unanswered = unansweredText(r)
-	words := []string{"dyno", "run"}
 	if r.Fleet != nil {
-		words = append(words, "--fleet", format.ShellQuote(repeat.JoinComma(r.Fleet.Agents, agentName)))
 		for _, a := range r.Fleet.Agents {
 			s.Agents = append(s.Agents, agentStatusDetail(a))
 		}
 	}
-	for _, o := range r.Objectives {
-		words = append(words, "--slo", format.ShellQuote(o.Expr))
-	}
-	if slices.ContainsFunc(r.Objectives, func(o result.Outcome) bool { return o.Aborted != nil }) {
-		words = append(words, "--abort-on-slo")
-	}
-	watching, lost := watchFlags(r)
-	s.Command, s.Lost = repeat.Command(r.Plan, append(words, watching...)...)
-	s.Lost = strings.Join(slices.DeleteFunc(append(lost, s.Lost), func(one string) bool {
-		return one == ""
-	}), "; ")
+	s.Command, s.Lost = repeat.Run(r)
 	return s
-}
-
-// watchFlags are the flags that have the server watched as it was, and what of that may not be
-// the same another time, or was not kept.
-func watchFlags(r *result.Result) (words, lost []string) {
-	if r.Server != nil {
-		for _, one := range r.Server.Watch {
-			words = append(words, "--watch", format.ShellQuote(one))
-			if _, err := strconv.Atoi(one); err == nil {
-				lost = append(lost, "process "+one+", whose number another program may have by now")
-			}
-		}
-	}
-	if r.Profile != nil {
-		lost = append(lost, "the address of --pprof")
-	}
-	return words, lost
 }
 
 // SearchSentences is what there is to say of a search: Verdict is the rate that it found, Reasons

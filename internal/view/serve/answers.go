@@ -9,6 +9,7 @@ import (
 	"dyno/internal/view/answer"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
+	"dyno/internal/view/repeat"
 	"dyno/internal/view/report"
 )
 
@@ -27,7 +28,8 @@ func withSummary(a answer.Answer, command string) answered {
 // answeredRun is what the report of a result says first, in the words of the form. id is what the
 // result is called here.
 func (s *Server) answeredRun(r *result.Result, id string) answered {
-	shown := withSummary(report.RunAnswer(r), report.RunSentences(r).Command) // which is for elsewhere
+	command, _ := repeat.Run(r)
+	shown := withSummary(report.RunAnswer(r), command) // which is for elsewhere
 	shown.Answer = report.RunAnswerIn(r, setting.Label)
 	shown.Next.Form = s.nextForm(r, id)
 	return shown

@@ -161,5 +161,5 @@ func (s *Server) hasCookie(r *http.Request) bool {
 func answerError(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, "dyno: %s\n", why)
+	fmt.Fprintln(w, why)
 }

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -210,13 +209,10 @@ func (v *Show) End(r *result.Result, err error) {
 	if err != nil {
 		e.Error = v.known.Cut(err.Error())
 	} else {
-		var words bytes.Buffer
-		report.Quiet(&words, r) // a Buffer takes everything
 		e = ending{ID: cmp.Or(r.ID, lastID), Ended: r.Ended, Verdict: r.RunVerdict(),
-			Whole: wholeOf(r)}
+			Whole: wholeOf(r), Summary: report.QuietLine(r)}
 		a := v.of.answeredRun(r, e.ID)
 		e.Answer = &a
-		e.Summary, _, _ = strings.Cut(words.String(), "\n") // the reasons are below it
 	}
 	l := &v.of.loads
 	l.mu.Lock()

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,11 +46,17 @@ type stored struct {
 	Partial   string    `json:"partial,omitempty"`        // why it covers less than planned
 
 	// Results of one load on one machine have one series, numbered by its newest. The changes are
-	// those from the one before that is complete: "+12 %"; "" without one.
-	Series     int    `json:"series"`
-	RateChange string `json:"completed_change,omitempty"`
-	P99Change  string `json:"p99_change,omitempty"`
-	Since      string `json:"since,omitempty"` // the ID of the one before
+	// those from the one before that is complete; nil without one.
+	Series     int     `json:"series"`
+	RateChange *change `json:"completed_change,omitempty"`
+	P99Change  *change `json:"p99_change,omitempty"`
+	Since      string  `json:"since,omitempty"` // the ID of the one before
+}
+
+// A change is by how much a value differs from the one before.
+type change struct {
+	Text string `json:"text"` // "+12 %"
+	Sign int    `json:"sign"` // 1: it is more, -1: less, 0: as before
 }
 
 // serveResults lists what is stored, newest first.
@@ -119,8 +126,8 @@ func setSeries(list []stored, entries []store.Entry) {
 		if e.Partial == "" {
 			for _, k := range later[n] {
 				list[k].Since = e.ID
-				list[k].RateChange = changeText(list[k].Completed, list[i].Completed, "")
-				list[k].P99Change = changeText(list[k].P99, list[i].P99,
+				list[k].RateChange = changeOf(list[k].Completed, list[i].Completed, "")
+				list[k].P99Change = changeOf(list[k].P99, list[i].P99,
 					lab.BoundOf(list[k].P99Over, list[i].P99Over))
 			}
 			later[n] = nil
@@ -129,13 +136,18 @@ func setSeries(list []stored, entries []store.Entry) {
 	}
 }
 
-// changeText is by how much a value differs from the one before; "" if one of them is missing, or
+// changeOf is by how much a value differs from the one before; nil if one of them is missing, or
 // nothing is known of it.
-func changeText(now, before float64, known lab.Bound) string {
+func changeOf(now, before float64, known lab.Bound) *change {
 	if now <= 0 || before <= 0 || known == lab.NoBound {
-		return ""
+		return nil
 	}
-	return known.Text(format.Change(now/before, 1, 1))
+	text := format.Change(now/before, 1, 1)
+	c := &change{Text: known.Text(text)}
+	if text != format.Change(1, 1, 1) {
+		c.Sign = cmp.Compare(now, before)
+	}
+	return c
 }
 
 // saveNote stores the note on a result.
@@ -262,7 +274,7 @@ func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 		command += " " + g.Name
 	}
 	c := compared{withSummary(a, command), command, parts, markdown.String(), repeatPath(u)}
-	if strings.HasPrefix(a.Next.Command, "dyno vs ") {
+	if a.Next.InTurns {
 		c.Answer.Next.Form, c.Repeat = c.Repeat, ""
 	}
 	answerJSON(w, http.StatusOK, c)
@@ -296,18 +308,16 @@ func pooled(rs []*result.Result) (groups []judge.Group) {
 // repeatPath is the page that has the form of an experiment filled in, which repeats two servers in
 // turns; "" if the form does not have what their load takes.
 func repeatPath(u *judge.Unpaired) string {
-	urls, flags, ok := labanswer.InTurns(u)
+	urls, load, ok := labanswer.InTurns(u)
 	if !ok || len(urls) != 2 {
 		return ""
 	}
 	form := url.Values{"url": urls}
-	for _, flag := range flags {
-		name, value, _ := strings.Cut(flag, " ")
-		field := map[string]string{"-c": "connections", "-R": "rate", "-t": "threads"}[name]
-		if field == "" {
+	for _, given := range load {
+		if !slices.Contains([]string{"connections", "rate", "threads"}, given.Name) {
 			return ""
 		}
-		form.Set(field, value)
+		form.Set(given.Name, given.Argument)
 	}
 	return "/lab?" + form.Encode()
 }

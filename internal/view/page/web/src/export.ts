@@ -27,7 +27,8 @@ export function figureSVG(figure: HTMLElement, title = ""): SVGSVGElement {
   };
   write(title || own, sizes.title, ink, "bold");
   write(document.body.dataset.about ?? "", sizes.text, faint);
-  write(title && !unit.startsWith(own.toLowerCase()) ? `${own}: ${unit}` : unit, sizes.text, faint);
+  if (title) write(own, sizes.text, faint);
+  write(unit, sizes.text, faint);
   let x = box.width; // the legend begins a line
   for (const item of body.querySelectorAll<HTMLElement>(".legend li")) {
     const [mark, name] = [item.querySelector("svg")!, item.textContent ?? ""];

@@ -11,7 +11,7 @@ export class Refused extends Error {
 export async function requestJSON(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<any> {
   const answer = await fetch(path, { method, body: body === undefined ? undefined : JSON.stringify(body) });
   const text = await answer.text();
-  if (!answer.ok) throw new Refused(answer.status, text.replace(/^dyno: /, "").trim(), text);
+  if (!answer.ok) throw new Refused(answer.status, text.trim(), text);
   return JSON.parse(text);
 }
 
@@ -55,7 +55,7 @@ async function whyNoEvents(path: string): Promise<["lost" | "shut", string]> {
   try {
     const answer = await fetch(path, { signal: stop.signal });
     if (answer.ok) return ["lost", "trying again"]; // it has changed its mind
-    return [answer.status === 401 ? "shut" : "lost", (await answer.text()).replace(/^dyno: /, "").trim()];
+    return [answer.status === 401 ? "shut" : "lost", (await answer.text()).trim()];
   } catch (problem) {
     return ["lost", problemText(problem)];
   } finally {

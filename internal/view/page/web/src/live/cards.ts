@@ -23,9 +23,15 @@ export interface Stored {
   note?: string;
   partial?: string;
   series: number;
-  completed_change?: string;
-  p99_change?: string;
+  completed_change?: Change;
+  p99_change?: Change;
   since?: string;
+}
+
+/** A Change is by how much a value differs from the one before, and whether it is more (1), less (-1) or neither (0). */
+interface Change {
+  text: string;
+  sign: number;
 }
 
 /** Answered is the beginning of a report. */
@@ -90,11 +96,10 @@ export function verdict(a: Answered): Node[] {
 }
 
 /** figureOf is a figure with its change, which one run each does not judge: it has no colour. */
-function figureOf(name: string, key: string, value: number | undefined, show: (v: number) => string, change: string | undefined, better: number): HTMLElement {
-  const sign = change?.startsWith("−") ? -1 : change?.startsWith("+") || change?.startsWith("×") ? 1 : 0;
-  const word = !change ? "" : sign === 0 ? " as before" : sign === better ? " (better)" : " (worse)";
+function figureOf(name: string, key: string, value: number | undefined, show: (v: number) => string, change: Change | undefined, better: number): HTMLElement {
+  const word = !change ? "" : change.sign === 0 ? " as before" : change.sign === better ? " (better)" : " (worse)";
   return h("dl", { class: "figure" }, h("dt", {}, name),
-    h("dd", {}, value === undefined ? "–" : number(key, value, show), change ? h("span", { class: "change", title: `than the last of the same load${word}` }, " " + change) : null));
+    h("dd", {}, value === undefined ? "–" : number(key, value, show), change ? h("span", { class: "change", title: `than the last of the same load${word}` }, " " + change.text) : null));
 }
 
 const [width, height, rim] = [120, 34, 4];

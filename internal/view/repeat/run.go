@@ -1,0 +1,53 @@
+package repeat
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"dyno/internal/result"
+	"dyno/internal/view/format"
+)
+
+// Run is the command that repeats a result's load, with these words more, and what of the load it
+// leaves out.
+func Run(r *result.Result, more ...string) (line, lost string) {
+	words := slices.Concat([]string{"dyno", "run"}, more, Fleet(r))
+	for _, o := range r.Objectives {
+		words = append(words, "--slo", format.ShellQuote(o.Expr))
+	}
+	if slices.ContainsFunc(r.Objectives, func(o result.Outcome) bool { return o.Aborted != nil }) {
+		words = append(words, "--abort-on-slo")
+	}
+	watching, all := Watching(r)
+	line, lost = Command(r.Plan, append(words, watching...)...)
+	return line, strings.Join(slices.DeleteFunc(append(all, lost), func(one string) bool {
+		return one == ""
+	}), "; ")
+}
+
+// Fleet are the flags that have the same agents make the load; none without a fleet.
+func Fleet(r *result.Result) []string {
+	if r.Fleet == nil {
+		return nil
+	}
+	name := func(a result.Agent) string { return a.Name }
+	return []string{"--fleet", format.ShellQuote(JoinComma(r.Fleet.Agents, name))}
+}
+
+// Watching are the flags that have the server watched as it was, and what of that may not be
+// the same another time, or was not kept.
+func Watching(r *result.Result) (words, lost []string) {
+	if r.Server != nil {
+		for _, one := range r.Server.Watch {
+			words = append(words, "--watch", format.ShellQuote(one))
+			if _, err := strconv.Atoi(one); err == nil {
+				lost = append(lost, "process "+one+", whose number another program may have by now")
+			}
+		}
+	}
+	if r.Profile != nil {
+		lost = append(lost, "the address of --pprof")
+	}
+	return words, lost
+}
