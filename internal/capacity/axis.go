@@ -47,41 +47,56 @@ func connectionsFor(users int, p *loadplan.Plan) int {
 	return max((users+p.Depth()-1)/p.Depth(), 1)
 }
 
+// A scale is the levels of an axis: rates, or multiples of each.
+type scale struct {
+	Axis
+	each float64
+}
+
+// scaleOf is that of a search with a plan. Where several requests are in flight on a connection,
+// each of a user that has nothing else to do, only whole connections of users can be tried.
+func (a Axis) scaleOf(p *loadplan.Plan) scale {
+	if a == Users && p.Scenario == nil {
+		return scale{a, float64(p.Depth())}
+	}
+	return scale{a, 1}
+}
+
 // round is the nearest level to one, of at most four digits: people can read it.
-func (a Axis) round(level float64) float64 {
-	if a == Rates {
+func (s scale) round(level float64) float64 {
+	if s.Axis == Rates {
 		return roundRate(level).PerSecond()
 	}
-	return math.Round(level)
+	return math.Round(level/s.each) * s.each
 }
 
 // above is the level that is so many times as high as one, or the next.
-func (a Axis) above(level, times float64) float64 {
-	if a == Rates {
+func (s scale) above(level, times float64) float64 {
+	if s.Axis == Rates {
 		return loadplan.Rate(times * float64(loadplan.RatePerSecond(level))).PerSecond()
 	}
-	return max(math.Round(level*times), level+1)
+	return max(s.round(level*times), level+s.each)
 }
 
 // below is the level that is so many times as low as one, or the last before it.
-func (a Axis) below(level, times float64) float64 {
-	if a == Rates {
+func (s scale) below(level, times float64) float64 {
+	if s.Axis == Rates {
 		return loadplan.Rate(float64(loadplan.RatePerSecond(level)) / times).PerSecond()
 	}
-	return min(math.Floor(level/times), level-1)
+	return min(math.Floor(level/times/s.each)*s.each, level-s.each)
 }
 
 // least is the lowest level.
-func (a Axis) least() float64 {
-	if a == Rates {
+func (s scale) least() float64 {
+	if s.Axis == Rates {
 		return loadplan.Rate(1).PerSecond()
 	}
-	return 1
+	return s.each
 }
 
 // most is the highest level.
-func (a Axis) most() float64 {
-	switch a {
+func (s scale) most() float64 {
+	switch s.Axis {
 	case Connections:
 		return loadplan.MaxConnections
 	case Users:

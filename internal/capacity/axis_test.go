@@ -63,6 +63,25 @@ func TestFindsTheMostUsers(t *testing.T) {
 	}
 }
 
+// Users who share connections, as many on each as may be in flight, are searched by whole connections:
+// what is reported is how many there were.
+func TestUsersOfWholeConnections(t *testing.T) {
+	for depth, want := range map[int]Count{10: {80, 80, 90}, 7: {77, 77, 84}, 3: {78, 78, 81}, 1: {80, 80, 81}, 100: {High: 100}} {
+		p := closedPlan(false)
+		p.Pipeline = depth
+		q := &queue{service: constant(10 * time.Millisecond), workers: 8}
+		s := find(t, q, p, Settings{Axis: Users, Within: 1.0001}, "p99<100.5ms")
+		if *s.Count != want {
+			t.Errorf("%d in flight: %+v, want %+v: %s", depth, *s.Count, want, s.Reason)
+		}
+		for _, probe := range s.Probes {
+			if probe.Users%depth != 0 {
+				t.Errorf("%d in flight: a probe of %d users", depth, probe.Users)
+			}
+		}
+	}
+}
+
 // Each end of a search for a number.
 func TestEndsOfNumbers(t *testing.T) {
 	fast := constant(10 * time.Millisecond)

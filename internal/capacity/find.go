@@ -206,10 +206,11 @@ func roundRate(perSecond float64) loadplan.Rate {
 
 // bracket brackets, narrows and confirms.
 func (s *search) bracket(ctx context.Context) {
-	a := s.settings.Axis
+	a := s.settings.Axis.scaleOf(&s.plan)
 	bottom := max(s.start/lowest, a.least())
-	if a != Rates {
+	if a.Axis != Rates {
 		bottom = a.least()
+		s.start = max(a.round(s.start), bottom)
 	}
 	least := a.round(bottom)
 	step := s.settings.Step
@@ -367,7 +368,7 @@ func (s *search) probeOnce(ctx context.Context, purpose Purpose, level float64,
 // confirm measures longer what the bisection found, and once more twice as long if
 // that does not decide; then a little less, until it is met again.
 func (s *search) confirm(ctx context.Context) {
-	a, level := s.settings.Axis, s.low
+	a, level := s.settings.Axis.scaleOf(&s.plan), s.low
 	for range steps {
 		o, why := s.probeOnce(ctx, Confirm, level, s.settings.Confirm)
 		if o == Undecided {

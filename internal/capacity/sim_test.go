@@ -100,11 +100,11 @@ func (q *queue) open(w *window) {
 	}
 }
 
-// closed keeps all connections busy.
+// closed keeps all connections busy, with as many requests in flight on each as it has room for.
 func (q *queue) closed(w *window) {
 	r := rand.New(rand.NewPCG(q.seed, uint64(q.runs)))
 	w.l.Measured = time.Duration(w.p.Duration)
-	clients := float64(w.p.Connections)
+	clients := float64(w.p.Connections * w.p.Depth())
 	workers := min(float64(max(q.workers, 1)), clients)
 	for at, due := 0.0, 0.0; at < w.from+w.long || w.p.Stream.IsSet() && due < w.from+w.long; {
 		took := q.service(r)

@@ -69,7 +69,7 @@ func TestChatSession(t *testing.T) {
 	if x == nil || x.Counted != 2*iterations*events || x.Tokens != 2*iterations*7 || x.First.Count != 2*iterations || len(r.Plan.Stream.Steps) != 2 {
 		t.Fatalf("%+v of %+v", x, r.Plan.Stream)
 	}
-	if r.Requests.Completed != 3*iterations || r.Requests.Errors != 0 || r.Goodput.Good != 3*iterations || logins.Load() != iterations ||
+	if r.Requests.Completed != 3*iterations || r.Requests.Errors != 0 || r.Goodput.Count != 3*iterations || logins.Load() != iterations ||
 		chats.Load() != 2*iterations || wrong.Load() != 0 {
 		t.Errorf("%+v, %+v; the server counts %d logins, %d chats, %d others", r.Requests, r.Goodput, logins.Load(), chats.Load(), wrong.Load())
 	}

@@ -51,7 +51,9 @@ func TestStreamsOfAFleet(t *testing.T) {
 	p := w.newPlan(0, 0, 9)
 	at := netip.MustParseAddrPort(server.Listener.Addr().String())
 	p.Target = loadplan.Target{URL: server.URL, Host: at.Addr().String(), Port: at.Port()}
-	p.Stream.Spec, p.Requested = stream.Spec{Format: stream.OpenAI}, streams
+	p.Stream.Spec, p.Requested, p.Goodput = stream.Spec{Format: stream.OpenAI}, streams, "latency<1h"
+	p.Requests = append(p.Requests, p.Requests[0])
+	p.Requests[1].Name = "again"
 	r := w.mustRun(c, p)
 	whole, _ := streamed.From(p.Stream.Format, want, nil, time.Duration(r.Window.MeasuredS*1e9))
 	got := r.Stream
@@ -65,6 +67,13 @@ func TestStreamsOfAFleet(t *testing.T) {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %+v, want %+v", name, pair[0], pair[1])
 		}
+	}
+	var first, tokens, good int64
+	for _, x := range r.Routes {
+		first, tokens, good = first+x.First.Count, tokens+x.Token.Count, good+x.Goodput.Count
+	}
+	if len(r.Routes) != 2 || first != streams || tokens != got.Token.Count || good != streams {
+		t.Errorf("%d first events, %d token times, %d good of %+v", first, tokens, good, r.Routes)
 	}
 	var inSeconds int64
 	for _, s := range r.Series {

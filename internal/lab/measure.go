@@ -22,8 +22,8 @@ func (m Measure) Value(t *Trial) (value float64, ok bool) {
 	if t.Failure != nil || t.Result == nil {
 		return 0, false
 	}
-	if (t.Search != nil) != (m.Name == string(experiment.Capacity)) {
-		return 0, false // a search's other values are those of one of its rates
+	if m.isOfSearch() != (t.Search != nil) || t.Search != nil && m.Name != t.Search.metric() {
+		return 0, false // a search's other values are those of one of its loads
 	}
 	value = m.of(t)
 	return value, value > 0 && !math.IsInf(value, 0) // and so not NaN
@@ -31,6 +31,10 @@ func (m Measure) Value(t *Trial) (value float64, ok bool) {
 
 // IsOver reports whether a trial's value is only known to be higher: requests had no answer.
 func (m Measure) IsOver(t *Trial) bool { return m.over != nil && m.Has(t) && m.over(t) }
+
+func (m Measure) isOfSearch() bool { return experiment.Metric(m.Name).IsCapacity() }
+
+func certified(t *Trial) float64 { return t.Search.Highest() }
 
 // CPU is the server's CPU time per request, the measure with the least noise.
 var CPU = Measure{Name: "cpu", Unit: "µs/req", Better: -1, of: func(t *Trial) float64 {
@@ -49,15 +53,21 @@ func (m Measure) CountsAnswers() bool {
 const InFlight = "in_flight"
 
 // Measures are all measures, in the order in which they are shown.
-var Measures = slices.Concat(requestMeasures, StreamMeasures)
+var Measures = slices.Concat(requestMeasures, searchMeasures, StreamMeasures)
+
+// searchMeasures are those of searches along other axes than the rate.
+var searchMeasures = []Measure{
+	{Name: string(experiment.CapacityOf(experiment.Connections)), Unit: experiment.Connections,
+		Better: 1, of: certified},
+	{Name: string(experiment.CapacityOf(experiment.Users)), Unit: experiment.Users, Better: 1,
+		of: certified},
+}
 
 var requestMeasures = []Measure{
 	{Name: "throughput", Unit: "req/s", Better: 1, of: func(t *Trial) float64 {
 		return t.Result.Rate.Completed
 	}},
-	{Name: string(experiment.Capacity), Unit: "req/s", Better: 1, of: func(t *Trial) float64 {
-		return t.Search.Certified
-	}},
+	{Name: string(experiment.Capacity), Unit: "req/s", Better: 1, of: certified},
 	CPU,
 	{Name: "generator_cpu", Unit: "µs/req", Better: -1, of: func(t *Trial) float64 {
 		return t.Result.Generator.CPUPerRequest

@@ -92,7 +92,7 @@ func TestMeasuresOfStreams(t *testing.T) {
 		Requests: result.Requests{Sent: 80}}
 	r.Stream = &streamed.Stream{First: d(100, 400), Gap: d(20, 30), Token: d(21, 22),
 		Rate: streamed.Rate{Events: 800, Tokens: 880}}
-	r.Goodput = &streamed.Goodput{Good: 60, Share: 0.75, Rate: 6}
+	r.Goodput = &streamed.Goodput{Good: streamed.Good{Count: 60, Share: 0.75, Rate: 6}}
 	r.Server = &result.Server{Processes: []result.Usage{{CPU: 500}}}
 	check := func(name string, want float64) {
 		t.Helper()

@@ -19,6 +19,7 @@
 //	program.go       which program ran
 //	read.go          reads records and trials, older ones too
 //	record.go        a Record
+//	routes.go        what a result has of a route's streams, and its goodput
 //	search.go        a trial's search for a rate
 //	sensitivity.go   trials with other settings of the generator
 //	store.go         the folder: create, lock, write, read

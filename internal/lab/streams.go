@@ -37,8 +37,8 @@ var StreamMeasures = []Measure{
 	{Name: string(experiment.Goodput), Unit: "good/s", Better: 1, of: goodRate},
 }
 
-// MeasuresOf are the measures that are shown of trials: all but those of streams and of goodput
-// that none of them has.
+// MeasuresOf are the measures that are shown of trials: all but those of streams, of goodput and of
+// searches along other axes than the rate that none of them has.
 func MeasuresOf(trials []TrialSummary) []Measure {
 	lacks := func(m Measure) bool {
 		return !slices.ContainsFunc(trials, func(t TrialSummary) bool {
@@ -46,7 +46,8 @@ func MeasuresOf(trials []TrialSummary) []Measure {
 			return has
 		})
 	}
-	return slices.Concat(requestMeasures, slices.DeleteFunc(slices.Clone(StreamMeasures), lacks))
+	return slices.Concat(requestMeasures,
+		slices.DeleteFunc(slices.Concat(searchMeasures, StreamMeasures), lacks))
 }
 
 // streamOf is what a trial measured of streams of events; empty if its answers were none.
@@ -85,7 +86,7 @@ func goodShare(t *Trial) float64 {
 	switch {
 	case g == nil:
 		return 0
-	case g.Good == 0:
+	case g.Count == 0:
 		due := q.Sent
 		if q.Waiting != nil {
 			due += *q.Waiting

@@ -42,7 +42,7 @@ func TestObjectivesOfStreams(t *testing.T) {
 	s.Counted, s.Received, s.ReceivedTokens, s.Told = 6000, 6000, 4000, 4000
 	s.Cut, s.CutMost, s.Cuts[33] = 100, 9e9, 100 // 8.6 s or more
 	s.Stalled = 20
-	r := &result.Result{Traffic: result.Traffic{Goodput: &streamed.Goodput{Share: 0.962, Rate: 7.7}}}
+	r := &result.Result{Traffic: result.Traffic{Goodput: &streamed.Goodput{Good: streamed.Good{Share: 0.962, Rate: 7.7}}}}
 	r.Stream, _ = streamed.From("sse", s, nil, 10*time.Second)
 	for expr, want := range map[string]string{
 		"first_event.p50<510ms": "met", "first_event.p99<900ms": "missed", "ttft.p99<1s": "met", "gap.p50<30ms": "met",

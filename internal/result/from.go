@@ -443,23 +443,6 @@ func countByCode(of map[uint16]int64) map[string]int64 {
 	return m
 }
 
-// setRoutes converts routes. A single route equals the total, and is left out.
-func (r *Result) setRoutes(from *loadresult.Result, parts []*Result) {
-	if len(from.Routes) < 2 {
-		return
-	}
-	for _, x := range from.Routes {
-		route := Route{Name: x.Name, Completed: x.Completed, Errors: x.Failed,
-			First: streamed.TimesOf(x.First), Gap: streamed.TimesOf(x.Gap)}
-		if x.Latency != nil && x.Latency.Count > 0 {
-			d := durations.Summary(x.Latency, routeBounds(from, parts, x.Name)...)
-			route.Mean, route.P50, route.P90, route.P99 = d.Mean, d.P50, d.P90, d.P99
-			route.Max, route.Over = d.Max, d.Over
-		}
-		r.Routes = append(r.Routes, route)
-	}
-}
-
 func newGenerator(r *loadresult.Result, total *metric.Counters) Generator {
 	g := Generator{BusyPercent: roundHundredths(100 * r.Busy),
 		GCPauseMax:    toMicroseconds(float64(r.GCPauseMax)),

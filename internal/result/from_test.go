@@ -129,7 +129,7 @@ func TestFromClosed(t *testing.T) {
 			InFlight: 2, Received: 3000, Written: 2400, Status: map[string]int64{"200": 599, "404": 1},
 			Heat: metric.Heat{{5, 550}, {6, 50}}}},
 		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},
-		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6, nil, nil, nil}},
+		{"route", r.Routes[0], Route{Name: "a", Completed: 999, Errors: 2, Mean: 1e6, P50: 1e6, P90: 1e6, P99: 1e6, Max: 1e6}},
 		{"silent route", r.Routes[1], Route{Name: "b"}},
 		{"CPU/request", r.Generator.CPUPerRequest, 499.5}, // of 1,001 answers
 		{"CPU", r.Generator.CPUPercent, 25.0},

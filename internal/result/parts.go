@@ -7,6 +7,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/result/durations"
+	"dyno/internal/result/streamed"
 )
 
 // OfPart converts what the generator of a part of a load counted, which has a stored plan.
@@ -71,6 +72,27 @@ func answersInWindow(all []*loadresult.Result) (n int64) {
 		}
 	}
 	return n
+}
+
+// setRoutes converts routes. A single route equals the total, and is left out.
+func (r *Result) setRoutes(from *loadresult.Result, parts []*Result) {
+	if len(from.Routes) < 2 {
+		return
+	}
+	for _, x := range from.Routes {
+		route := Route{Name: x.Name, Completed: x.Completed, Errors: x.Failed,
+			First: streamed.TimesOf(x.First), Gap: streamed.TimesOf(x.Gap),
+			Token: streamed.TimesOf(x.Token), Stalled: x.Stalled, Cut: x.Cut}
+		if from.Plan.Goodput != "" {
+			route.Goodput = new(streamed.NewGood(x.GoodCounts, x.Sent(), from.Measured))
+		}
+		if x.Latency != nil && x.Latency.Count > 0 {
+			d := durations.Summary(x.Latency, routeBounds(from, parts, x.Name)...)
+			route.Mean, route.P50, route.P90, route.P99 = d.Mean, d.P50, d.P90, d.P99
+			route.Max, route.Over = d.Max, d.Over
+		}
+		r.Routes = append(r.Routes, route)
+	}
 }
 
 // routeBounds are the bounds of latency of a route, of the requests that had no answer.

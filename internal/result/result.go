@@ -361,6 +361,12 @@ type Route struct {
 
 	First *streamed.Times `json:"first_event,omitempty"` // of streams; nil: none began
 	Gap   *streamed.Times `json:"gap,omitempty"`
+	Token *streamed.Times `json:"token_time,omitempty"` // of each stream that told tokens
+
+	Stalled int64 `json:"stalled,omitempty"` // of its streams
+	Cut     int64 `json:"cut,omitempty"`     // likewise
+
+	Goodput *streamed.Good `json:"goodput,omitempty"` // nil: the plan has no limits
 }
 
 // Known is Distribution.Known.

@@ -138,7 +138,7 @@ func checkCounts(r *Result) (all []error) {
 			p.Written, p.Iterations, p.IterationsFailed, p.Early, p.EarlyErrors, p.EarlyIterations)
 	}
 	for _, route := range r.Routes {
-		below("route "+route.Name, route.Completed, route.Errors)
+		below("route "+route.Name, route.Completed, route.Errors, route.Stalled, route.Cut)
 		if err := route.Over.Check(); err != nil {
 			all = append(all, fmt.Errorf("route %s: %w", route.Name, err))
 		}

@@ -174,7 +174,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	k, reason := w.judgeStream(c, tag, expected)
 	expected = expected && reason == nil
 	if expected && w.isGood(c, tag) {
-		w.countGood(x.Counted, w.now)
+		w.countGood(x.Counted, int(x.Request), w.now)
 	}
 	w.countAnswer(x, int(x.Request), w.now, &w.Window, expected, w.IsClosed())
 	if x.Counted && !expected {

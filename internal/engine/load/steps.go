@@ -220,7 +220,7 @@ func (w *worker) settleStep(x *exchange, r *scenario.Response, at int64, p place
 	w.noteAnswer(x, r.BodyBytes, at)
 	right := r.Failed == "" && check < 0
 	if right && r.Good {
-		w.countGood(x.Counted, at)
+		w.countGood(x.Counted, step.Route, at)
 	}
 	w.countAnswer(x, step.Route, at, &w.Window, right, w.IsClosed())
 	if x.Counted {

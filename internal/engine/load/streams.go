@@ -5,6 +5,7 @@ import (
 	"dyno/internal/engine/flow"
 	"dyno/internal/engine/goodput"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/engine/proto"
 )
 
@@ -117,11 +118,16 @@ func (w *worker) isGood(c *conn, tag uint32) bool {
 }
 
 // countGood counts a good answer that ended at an instant, to a request due in the window or not.
-func (w *worker) countGood(counted bool, at int64) {
+// of is the number of the request, or of the step, in the plan.
+func (w *worker) countGood(counted bool, of int, at int64) {
+	var n metric.GoodCounts
 	if counted {
-		w.counters.Good++
+		n.Good = 1
 	}
 	if w.IsMeasured(at) {
-		w.counters.GoodEnded++
+		n.GoodEnded = 1
+	}
+	if w.counters.AddGood(n); w.route != nil {
+		w.routes[w.route[of]].AddGood(n)
 	}
 }

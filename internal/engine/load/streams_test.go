@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -98,7 +99,7 @@ func TestSecondsOfStreams(t *testing.T) {
 	}})
 	for i, gap := range []int64{100 * ms, 200 * ms} {
 		at := r.Intervals[i].StreamTimes
-		if !near(int64(1e3*at.FirstP99), 100*ms) || !near(int64(1e3*at.GapP50), gap) || !near(int64(1e3*at.GapP99), gap) {
+		if !near(int64(1e3*at.FirstP99US), 100*ms) || !near(int64(1e3*at.GapP50US), gap) || !near(int64(1e3*at.GapP99US), gap) {
 			t.Errorf("second %d: %+v, want gaps of %d ms", i, at, gap/ms)
 		}
 	}
@@ -185,6 +186,58 @@ func TestStreamsCutByTheEnd(t *testing.T) {
 	if got.Cut != 3 || got.CutMost != s/2 || got.Cuts[28] != 3 || r.Unfinished != 3 || got.Counted != 3*16 || got.Received != 3*10 ||
 		len(r.Unanswered) != 1 || r.Unanswered[0].Eventful != 3 {
 		t.Errorf("%+v, %d unfinished, %+v", got.StreamCounts, r.Unfinished, r.Unanswered)
+	}
+}
+
+// Each route has its own streams: their times, those that stalled or were cut, and the good ones.
+func TestStreamsOfRoutes(t *testing.T) {
+	p := streamPlan(func(p *loadplan.Plan) {
+		p.Requested, p.Duration, p.Timeout, p.Goodput = 12, 0, loadplan.Seconds(3*time.Second), "first_event<150ms"
+		p.Stream.Format, p.Stream.Stall = stream.OpenAI, loadplan.Seconds(time.Second)
+		p.Requests = append(p.Requests, p.Requests[0])
+		p.Requests[0].Name, p.Requests[0].Path, p.Requests[0].Weight = "a", "/a", 1
+		p.Requests[1].Name, p.Requests[1].Path, p.Requests[1].Weight = "b", "/b", 1
+	})
+	b := 0
+	event, end := chunk("data: {\"choices\":[{\"text\":\"a\"}]}\n\n"),
+		chunk("data: {\"choices\":[],\"usage\":{\"completion_tokens\":3}}\n\ndata: [DONE]\n\n")+"0\r\n\r\n"
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, request []byte) {
+		first, gap := 100*ms, 20*ms
+		if strings.Contains(string(request), "GET /b") {
+			b++
+			first, gap = 200*ms, 50*ms
+		}
+		p.Reply(first, []byte(eventHead+event))
+		switch {
+		case gap == 50*ms && b == 2: // stalls
+			return
+		case gap == 50*ms && b == 4: // goes on until its timeout
+			for i := range int64(10) {
+				p.Reply(first+500*ms*(i+1), []byte(event))
+			}
+			return
+		}
+		p.Reply(first+gap, []byte(event))
+		p.Reply(first+2*gap, []byte(event+end))
+	}})
+	if len(r.Routes) != 2 {
+		t.Fatalf("%+v", r.Routes)
+	}
+	for i, want := range []struct {
+		first, token, tokens, stalled, cut, good, sent int64
+	}{{100 * ms, 20 * ms, 6, 0, 0, 6, 6}, {200 * ms, 50 * ms, 4, 1, 1, 0, 6}} {
+		x := r.Routes[i]
+		if err := errors.Join(all(x.First, 6, want.first), all(x.Token, want.tokens, want.token)); err != nil {
+			t.Errorf("%s: %v", x.Name, err)
+		}
+		if x.Stalled != want.stalled || x.Cut != want.cut || x.Good != want.good || x.GoodEnded != want.good || x.Sent() != want.sent {
+			t.Errorf("%s: %d stalled, %d cut, %+v, %d sent; want %+v", x.Name, x.Stalled, x.Cut, x.GoodCounts, x.Sent(), want)
+		}
+	}
+	sum := loadresult.AddRoutes([]loadresult.Route{r.Routes[0]}, []loadresult.Route{r.Routes[1]})[0]
+	if got := r.Total.Stream; sum.First.Count != got.First.Count || sum.Gap.Count != got.Gap.Count || sum.Token.Count != got.Token.Count ||
+		sum.Stalled != got.Stalled || sum.Cut != got.Cut || sum.GoodCounts != r.Total.GoodCounts || sum.Sent() != r.Total.Sent {
+		t.Errorf("together %+v, %d sent; want %+v, %+v of %d", sum, sum.Sent(), got.StreamCounts, r.Total.GoodCounts, r.Total.Sent)
 	}
 }
 

@@ -92,7 +92,9 @@ func (r *Result) checkLists(probe bool) error {
 		len(r.Terms) > termsMost ||
 		len(r.Routes) > RoutesMax
 	for _, x := range r.Routes {
-		coarse = append(coarse, x.Latency, x.First, x.Gap)
+		for _, h := range x.times() {
+			coarse = append(coarse, *h)
+		}
 		long = long || len(x.Unanswered) > WaitsMost
 	}
 	if s := r.Scenario; s != nil {

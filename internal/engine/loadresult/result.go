@@ -174,11 +174,11 @@ type Apart struct {
 // StreamTimes are of what came in an interval, of streams that were due in the window: in µs, under
 // the keys of a result. 0: no stream began, or there was no gap.
 type StreamTimes struct {
-	FirstP50 float64 `json:"first_event_p50_us,omitempty"`
-	FirstP99 float64 `json:"first_event_p99_us,omitempty"`
-	GapP50   float64 `json:"gap_p50_us,omitempty"`
-	GapP99   float64 `json:"gap_p99_us,omitempty"`
-	Tokens   int64   `json:"tokens,omitempty"` // of all streams that ended in it
+	FirstP50US float64 `json:"first_event_p50_us,omitempty"`
+	FirstP99US float64 `json:"first_event_p99_us,omitempty"`
+	GapP50US   float64 `json:"gap_p50_us,omitempty"`
+	GapP99US   float64 `json:"gap_p99_us,omitempty"`
+	Tokens     int64   `json:"tokens,omitempty"` // of all streams that ended in it
 }
 
 // timesOf are those of an interval; 0 if answers are no streams.
@@ -187,8 +187,8 @@ func timesOf(s *metric.StreamsSparse) StreamTimes {
 		return StreamTimes{}
 	}
 	at := func(of metric.Sparse, q float64) float64 { return float64(of.Quantile(q)) / 1e3 }
-	return StreamTimes{FirstP50: at(s.First(), 0.5), FirstP99: at(s.First(), 0.99),
-		GapP50: at(s.Gap(), 0.5), GapP99: at(s.Gap(), 0.99), Tokens: s.ReceivedTokens}
+	return StreamTimes{FirstP50US: at(s.First(), 0.5), FirstP99US: at(s.First(), 0.99),
+		GapP50US: at(s.Gap(), 0.5), GapP99US: at(s.Gap(), 0.99), Tokens: s.ReceivedTokens}
 }
 
 // Answered is how many right answers came in the interval, as rates count them: also to requests
@@ -247,7 +247,10 @@ type Route struct {
 	Latency           *metric.Histogram // Coarse; nil: it is not known, see Result.LeaveOutTimes
 	Unanswered        Unanswered        // without times of slots
 
-	First, Gap *metric.Histogram // Coarse; of its streams; nil: it has none, or as of Latency
+	// Coarse; of its streams, as those of a metric.Streams; nil: it has none, or as of Latency.
+	First, Gap, Token *metric.Histogram
+	Stalled, Cut      int64 // of its streams
+	metric.GoodCounts
 }
 
 // A RedirectTotals is how many redirects were followed. A request and its redirects count once.

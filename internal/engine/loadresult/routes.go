@@ -27,7 +27,9 @@ func NewRoutes(p *loadplan.Plan) (routes []Route, route []int) {
 func newRoute(name string, streams bool) Route {
 	r := Route{Name: name, Latency: metric.NewHistogram(metric.Coarse)}
 	if streams {
-		r.First, r.Gap = metric.NewHistogram(metric.Coarse), metric.NewHistogram(metric.Coarse)
+		for _, h := range []**metric.Histogram{&r.First, &r.Gap, &r.Token} {
+			*h = metric.NewHistogram(metric.Coarse)
+		}
 	}
 	return r
 }
@@ -65,13 +67,16 @@ func AddRoutes(to, from []Route) []Route {
 	for i := range from {
 		to[i].Completed += from[i].Completed
 		to[i].Failed += from[i].Failed
+		to[i].Stalled += from[i].Stalled
+		to[i].Cut += from[i].Cut
+		to[i].AddGood(from[i].GoodCounts)
 		if from[i].Latency == nil && from[i].Completed > 0 {
-			to[i].Latency, to[i].First, to[i].Gap = nil, nil, nil
+			to[i].leaveOutTimes()
 		}
-		for _, h := range [][2]*metric.Histogram{{to[i].Latency, from[i].Latency},
-			{to[i].First, from[i].First}, {to[i].Gap, from[i].Gap}} {
-			if h[0] != nil && h[1] != nil {
-				h[0].Merge(h[1])
+		other := from[i].times()
+		for k, h := range to[i].times() {
+			if *h != nil && *other[k] != nil {
+				(*h).Merge(*other[k])
 			}
 		}
 		to[i].Unanswered.AddAll(from[i].Unanswered)
@@ -103,17 +108,40 @@ func (r *Result) LeaveOutTimes(most int) *Result {
 	slices.SortStableFunc(order, func(a, b *Route) int { return cmp.Compare(size[a], size[b]) })
 	for _, x := range order {
 		if most -= size[x]; most < 0 {
-			x.Latency, x.First, x.Gap = nil, nil, nil
+			x.leaveOutTimes()
 		}
 	}
 	return &few
 }
 
+// times are where the route's histograms stand, in one order.
+func (x *Route) times() [4]**metric.Histogram {
+	return [...]**metric.Histogram{&x.Latency, &x.First, &x.Gap, &x.Token}
+}
+
+func (x *Route) leaveOutTimes() {
+	for _, h := range x.times() {
+		*h = nil
+	}
+}
+
+// Sent is how many requests of the window were sent. Nobody knows of which route those are that
+// were due and not sent.
+func (x *Route) Sent() int64 {
+	n := x.Completed + x.Failed
+	for _, w := range x.Unanswered {
+		if w.After == 0 { // at the run's end; after a timeout it is in Failed
+			n += w.Requests
+		}
+	}
+	return n
+}
+
 // bytes is how many bytes the route's histograms take.
 func (x *Route) bytes() (n int) {
-	for _, h := range []*metric.Histogram{x.Latency, x.First, x.Gap} {
-		if h != nil {
-			n += h.ToSparse().MemorySize()
+	for _, h := range x.times() {
+		if *h != nil {
+			n += (*h).ToSparse().MemorySize()
 		}
 	}
 	return n

@@ -321,7 +321,9 @@ func (w *Watch) countWhole(s *one) {
 	w.Counters.Told += s.Tokens
 	w.Counters.Tokens.Record(s.Tokens)
 	if took := s.tokenTime(); took >= 0 {
-		w.Counters.Token.Record(took)
+		if w.Counters.Token.Record(took); s.route != nil {
+			s.route.Token.Record(took)
+		}
 	}
 }
 
@@ -388,10 +390,14 @@ func (c *Conn) Lose(tag uint32, phase loadresult.Phase) (eventful bool) {
 	switch eventful = s.hasEvents(); {
 	case !s.counted || s.first == 0:
 	case phase == loadresult.Stream: // it stalled, and the silence is a gap
-		to.Stalled++
+		if to.Stalled++; s.route != nil {
+			s.route.Stalled++
+		}
 		c.watch.recordGap(s, silent)
 	case phase == "" || phase == loadresult.Timeout:
-		to.Cut++
+		if to.Cut++; s.route != nil {
+			s.route.Cut++
+		}
 		to.Cuts[max(bits.Len64(uint64(silent))-1, 0)]++
 		to.CutMost = max(to.CutMost, silent)
 	}

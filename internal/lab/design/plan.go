@@ -88,11 +88,11 @@ func Comparisons(e *experiment.Experiment, variants []experiment.Variant) int {
 // cannot keep up shows that it cannot.
 func MetricsAt(metrics []experiment.Metric, l experiment.Level) []experiment.Metric {
 	if l.IsSearch() {
-		return []experiment.Metric{experiment.Capacity}
+		return []experiment.Metric{experiment.CapacityOf(l.Axis)}
 	}
 	sameRate := l.IsOpen() && slices.ContainsFunc(metrics, experiment.Metric.IsLatency)
 	return slices.DeleteFunc(slices.Clone(metrics), func(m experiment.Metric) bool {
-		return m == experiment.Capacity || sameRate && m == experiment.Throughput
+		return m.IsCapacity() || sameRate && m == experiment.Throughput
 	})
 }
 

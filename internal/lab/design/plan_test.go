@@ -199,6 +199,9 @@ func TestMetricsAt(t *testing.T) {
 		{open, "throughput cpu", "throughput cpu"},
 		{experiment.Level{Share: 0.5}, "throughput max", "max"},
 		{experiment.Level{Find: "p99<1ms"}, "throughput p99", "capacity"},
+		{experiment.Level{Find: "p99<1ms", Axis: "rate"}, "throughput p99", "capacity"},
+		{experiment.Level{Find: "p99<1ms", Axis: "users"}, "throughput capacity", "capacity_users"},
+		{closed, "capacity_connections cpu", "cpu"},
 	} {
 		var given, all []experiment.Metric
 		for _, m := range strings.Fields(c.metrics) {

@@ -143,7 +143,9 @@ func (l *Level) derive() {
 	switch {
 	case l.Name != "":
 	case l.IsSearch():
-		l.Name = "max"
+		if l.Name = "max"; l.SearchesCount() {
+			l.Name += "-" + l.Axis
+		}
 	case l.Share > 0:
 		l.Name = shareName("load", l.Share)
 	case l.IsOpen():
@@ -151,7 +153,7 @@ func (l *Level) derive() {
 	default:
 		l.Name = "c" + strconv.FormatInt(int64(l.Connections), 10)
 	}
-	if (l.IsOpen() || l.IsSearch()) && l.Arrival == "" {
+	if (l.IsOpen() || l.IsSearch() && !l.SearchesCount()) && l.Arrival == "" {
 		l.Arrival = "constant"
 	}
 }

@@ -235,8 +235,9 @@ type Level struct {
 	// Requests is how many requests are measured, instead of design.measure.
 	Requests Count `json:"requests,omitempty"`
 
-	// Find makes each trial a search: for the highest rate that meets these objectives.
+	// Find makes each trial a search: for the most, along Axis, that meets these objectives.
 	Find Objective `json:"find,omitempty"`
+	Axis string    `json:"axis,omitempty" one:"rate,connections,users"` // "": rate
 
 	Connections Count     `json:"connections" text:"shown"`
 	Rate        Rate      `json:"rate,omitempty"`  // a second, in all; 0: closed
@@ -269,8 +270,17 @@ func (l Level) Direct() Level {
 // IsOpen reports whether requests have intended start times of their own.
 func (l Level) IsOpen() bool { return l.Rate > 0 || l.Share > 0 }
 
-// IsSearch reports whether its trials search a rate. Each has a capacity, and no other measure.
+// IsSearch reports whether its trials search. Each has what CapacityOf says, and no other measure.
 func (l Level) IsSearch() bool { return l.Find != "" }
+
+// The axes of a search besides the rate, as dyno find has them.
+const (
+	Connections = "connections" // of a closed workload; those of the level are tried first
+	Users       = "users"       // likewise, each with a connection; the workload's are tried first
+)
+
+// SearchesCount reports whether a level's trials search a number of connections or users.
+func (l Level) SearchesCount() bool { return l.IsSearch() && CapacityOf(l.Axis) != Capacity }
 
 // The modes of the fairness check.
 const (

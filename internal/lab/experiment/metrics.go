@@ -15,8 +15,9 @@ type Metric string
 // Metrics are all metrics. Latencies come from the run's merged histogram. cpu is the server's CPU
 // time per request, memory its peak, and generator_cpu the generator's CPU time per request.
 var Metrics = []Metric{Throughput, "cpu", "generator_cpu", "mean", "p50", "p75", "p90", "p95",
-	"p99", "p99.9", "max", "memory", Capacity, FirstEventP50, FirstEventP99, "gap_p50", GapP99,
-	"token_time_p50", "token_time_p99", "events", "tokens", "cpu_event", "good", Goodput}
+	"p99", "p99.9", "max", "memory", Capacity, CapacityOf(Connections), CapacityOf(Users),
+	FirstEventP50, FirstEventP99, "gap_p50", GapP99, "token_time_p50", "token_time_p99",
+	"events", "tokens", "cpu_event", "good", Goodput}
 
 // Metrics of streams of events, and that of the limits of single requests.
 const (
@@ -30,9 +31,19 @@ const (
 // wait for. Each metric costs the others some of their power.
 var StreamMetrics = []Metric{Throughput, "cpu", FirstEventP50, FirstEventP99, GapP99}
 
-// Capacity is the rate that a search found. Every level that searches is judged by it, and no other
-// level.
+// Capacity is the rate that a search found. Levels that search a rate are judged by it alone.
 const Capacity Metric = "capacity"
+
+// CapacityOf is the metric of levels that search along an axis.
+func CapacityOf(axis string) Metric {
+	if axis == Connections || axis == Users {
+		return Capacity + "_" + Metric(axis)
+	}
+	return Capacity
+}
+
+// IsCapacity reports whether a search finds the metric.
+func (m Metric) IsCapacity() bool { return strings.HasPrefix(string(m), string(Capacity)) }
 
 // Throughput is the rate of completed requests.
 const Throughput Metric = "throughput"

@@ -106,6 +106,10 @@ func (c *checker) checkLoad(at string, l Level) {
 	c.addFaultIf(c.isGiven(at+".share") && l.Share == 0, at+".share", "0%% of a capacity is no load")
 	c.addFaultIf(l.Arrival != "" && !l.IsOpen() && !l.IsSearch(), at+".arrival",
 		"there are arrivals only at a rate; give rate")
+	c.addFaultIf(c.isGiven(at+".axis") && !l.IsSearch(), at+".axis",
+		"it is what a search varies; give find, the objectives that must be met")
+	c.addFaultIf(l.SearchesCount() && l.Arrival != "", at+".arrival",
+		"%s are searched in a closed workload, which has no arrivals; leave axis or this out", l.Axis)
 	c.addFaultIf(l.IsSearch() && l.Requests > 0, at+".requests",
 		"a search (find) decides how many requests there are; leave it out")
 	c.addFaultIf(l.IsSearch() && c.Workload.Order() == Once, at+".find",

@@ -41,7 +41,9 @@ func (c *checker) checkReferences() {
 		findRepeated(c, "gate.metrics", c.Gate.Metrics)
 		for i, m := range c.Gate.Metrics {
 			judged := c.hasFault("design.metrics") || slices.Contains(c.Design.Metrics, m) ||
-				m == Capacity && slices.ContainsFunc(c.Levels, Level.IsSearch)
+				slices.ContainsFunc(c.Levels, func(l Level) bool {
+					return l.IsSearch() && m == CapacityOf(l.Axis)
+				})
 			c.addFaultIf(!judged, fmt.Sprintf("gate.metrics[%d]", i),
 				"%s is not one of design.metrics, %s", m,
 				strings.Join(metricNames(c.Design.Metrics), ", "))

@@ -63,7 +63,10 @@ type Run struct {
 	Reasons []lab.Reason       `json:"reasons,omitempty"`
 	Values  map[string]float64 `json:"values,omitempty"` // by measure
 	Over    []string           `json:"over,omitempty"`   // Values that are only known to be higher
-	Failure *lab.Failure       `json:"failure,omitempty"`
+
+	// Routes are the values of streams and of goodput by route, then by measure (lab.RouteMeasures).
+	Routes  map[string]map[string]float64 `json:"routes,omitempty"`
+	Failure *lab.Failure                  `json:"failure,omitempty"`
 }
 
 // GroupResults makes a group of stored results of one thing. Each becomes a trial that has only its
@@ -149,7 +152,7 @@ func (s *Sample) setTrials(trials []*lab.Trial) {
 	for _, t := range trials {
 		b := t.Summary()
 		s.Runs = append(s.Runs, Run{b.ID, b.Started, b.Grade, b.Reasons, b.Values, b.Over,
-			b.Failure})
+			lab.RouteValues(t.Result), b.Failure})
 	}
 }
 

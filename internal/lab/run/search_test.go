@@ -58,10 +58,14 @@ func (s *simulated) load(_ context.Context, p loadplan.Plan, each func(loadresul
 			c := seconds[min(max(int(at), 0), len(seconds)-1)]
 			c.Sent++
 			c.Completed++
-			c.Latency.Record(int64((free - due) * 1e9))
+			waited := free - due
+			if p.Rate == 0 { // closed: behind one request of each other connection
+				waited *= float64(p.Connections)
+			}
+			c.Latency.Record(int64(waited * 1e9))
 		}
 		switch {
-		case p.Rate == 0: // closed, on one connection
+		case p.Rate == 0:
 			due = free
 		case p.Arrival == loadplan.Poisson:
 			due += s.coin.ExpFloat64() / p.Rate.PerSecond()
@@ -97,9 +101,16 @@ variants:
 // experiment has, and returns their comparison. Nothing is stored.
 func capacities(t *testing.T, seed uint64, random bool) (lab.Comparison, *simulated) {
 	t.Helper()
+	law := map[bool]string{true: "poisson", false: "constant"}[random]
+	r, s := search(t, strings.Replace(searching, "ARRIVAL", law, 1), seed, random)
+	return verdict(t, r.record, "capacity", "max", "slow"), s
+}
+
+// search runs an experiment of one level with these servers.
+func search(t *testing.T, text string, seed uint64, random bool) (*running, *simulated) {
+	t.Helper()
 	s := &simulated{service: map[string]float64{"base": 0.001, "slow": 0.0011}, random: random,
 		coin: rand.New(rand.NewPCG(seed, 1))}
-	text := strings.Replace(searching, "ARRIVAL", map[bool]string{true: "poisson", false: "constant"}[random], 1)
 	e, err := experiment.Read("test.yaml", strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +129,7 @@ func capacities(t *testing.T, seed uint64, random bool) (lab.Comparison, *simula
 			}
 			trial := &lab.Trial{Slot: lab.Slot{Round: round + 1, Arm: a.Name, Level: e.Levels[0].Name},
 				Attempt: 1, Warmup: &lab.Warmup{Throughput: 1 / s.service[a.Of]}}
-			if trial.Result, err = r.searchRate(t.Context(), trial, e.Levels[0], p, s.load); err != nil {
+			if trial.Result, err = r.search(t.Context(), trial, e.Levels[0], p, s.load); err != nil {
 				t.Fatal(err)
 			}
 			trial.Grade, trial.Reasons = grade.Of(trial)
@@ -126,7 +137,30 @@ func capacities(t *testing.T, seed uint64, random bool) (lab.Comparison, *simula
 		}
 	}
 	judge.Compute(r.record, r.trials)
-	return verdict(t, r.record, "capacity", "max", "slow"), s
+	return r, s
+}
+
+// A search along another axis finds how many connections, or users, meet the objective: each waits
+// behind all others, so 20 of them wait for 20 ms where a request takes 1 ms, and 18 where it takes 1.1.
+func TestCapacityInConnectionsAndUsers(t *testing.T) {
+	for axis, more := range map[string]string{"connections": ", connections: 13", "users": ""} {
+		text := strings.Replace(searching, "'p99<20ms', arrival: ARRIVAL", "'p99<20.5ms', axis: "+axis+more, 1)
+		r, _ := search(t, text, 1, false)
+		for i, x := range r.trials {
+			want, s := map[bool]int{false: 20, true: 18}[x.Arm == "slow"], x.Search
+			if s.Axis != axis || s.Count.Certified != want || s.Count.High != want+1 || s.Certified != 0 || s.Start != 0 {
+				t.Errorf("%s: %s has %+v, want %d", axis, x.Arm, *s, want)
+			}
+			first, start := s.Probes[0], map[string]int{"connections": 13, "users": 10}[axis]
+			if i < 3 && (s.Count.Start != start || first.Connections+first.Users != start) {
+				t.Errorf("%s: the first search began with %+v, %+v", axis, first, s.Count)
+			}
+		}
+		c := verdict(t, r.record, "capacity_"+axis, "max-"+axis, "slow")
+		if math.Abs(c.Ratio-0.9) > 1e-9 || len(r.record.Cells) != 3 || r.record.Cells[0].Unit != axis {
+			t.Errorf("%s: %+v, %+v", axis, c, r.record.Cells)
+		}
+	}
 }
 
 // The interval of the ratio of two capacities has the true ratio in it: that of the service times,

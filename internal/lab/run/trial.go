@@ -222,7 +222,7 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, l experiment
 		return err
 	}
 	if l.IsSearch() {
-		t.Result, err = r.searchRate(ctx, t, l, p, run)
+		t.Result, err = r.search(ctx, t, l, p, run)
 	} else {
 		t.Result, err = loadCounted(ctx, t, stand.Reach().Count, p, run)
 	}

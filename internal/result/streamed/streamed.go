@@ -85,10 +85,15 @@ type Cut struct {
 
 // A Goodput is of requests that kept all limits of the plan.
 type Goodput struct {
-	Limits string  `json:"limits"`
-	Good   int64   `json:"good"`  // of those due in the window
-	Share  float64 `json:"share"` // of all due, 0 to 1
-	Rate   float64 `json:"rate"`  // a second, of those that ended in the window
+	Limits string `json:"limits"`
+	Good
+}
+
+// A Good is how many requests of a run, or of a route, were good.
+type Good struct {
+	Count int64   `json:"good"`  // of those due in the window
+	Share float64 `json:"share"` // of all due, or of a route's that were sent; 0 to 1
+	Rate  float64 `json:"rate"`  // a second, of those that ended in the window
 }
 
 // NewGoodput is that of requests of which so many were due; nil without limits.
@@ -96,7 +101,12 @@ func NewGoodput(limits string, n metric.GoodCounts, due int64, measured time.Dur
 	if limits == "" {
 		return nil
 	}
-	g := &Goodput{Limits: limits, Good: n.Good, Share: float64(n.Good) / max(float64(due), 1)}
+	return &Goodput{limits, NewGood(n, due, measured)}
+}
+
+// NewGood is that of requests of which so many were due.
+func NewGood(n metric.GoodCounts, due int64, measured time.Duration) Good {
+	g := Good{Count: n.Good, Share: float64(n.Good) / max(float64(due), 1)}
 	if measured > 0 {
 		g.Rate = float64(n.GoodEnded) / measured.Seconds()
 	}

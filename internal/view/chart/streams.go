@@ -18,9 +18,9 @@ func streamViews(r *result.Result, over []interval) []View {
 	}
 	return []View{
 		timesView("first-events", "First events over time", "time from due to the first event", over,
-			func(p *result.Point) (float64, float64) { return p.FirstP50, p.FirstP99 }),
+			func(p *result.Point) (float64, float64) { return p.FirstP50US, p.FirstP99US }),
 		timesView("gaps", "Gaps over time", "time between two arrivals of a stream", over,
-			func(p *result.Point) (float64, float64) { return p.GapP50, p.GapP99 }),
+			func(p *result.Point) (float64, float64) { return p.GapP50US, p.GapP99US }),
 		rainView(r.Stream),
 	}
 }

@@ -14,8 +14,8 @@ import (
 // A run of streams has its first events and gaps over time, and rain; others have none of these.
 func TestStreamViews(t *testing.T) {
 	r := &result.Result{Window: result.Window{MeasuredS: 3}, Series: []result.Point{
-		{T: 1, StreamTimes: loadresult.StreamTimes{FirstP50: 100e3, FirstP99: 300e3, GapP50: 20e3, GapP99: 40e3}}, {T: 2},
-		{T: 3, StreamTimes: loadresult.StreamTimes{GapP50: 25e3, GapP99: 500e3}}}}
+		{T: 1, StreamTimes: loadresult.StreamTimes{FirstP50US: 100e3, FirstP99US: 300e3, GapP50US: 20e3, GapP99US: 40e3}}, {T: 2},
+		{T: 3, StreamTimes: loadresult.StreamTimes{GapP50US: 25e3, GapP99US: 500e3}}}}
 	r.Stream = &streamed.Stream{Samples: []streamed.Sample{{Due: 0.1, Each: 1, Arrivals: []int64{100e3, 120e3, 140e3}},
 		{Due: 1, Each: 8, Arrivals: []int64{300e3}}, {Due: 2, Each: 1}}}
 	all := Run(payload.Run{Result: r})

@@ -107,6 +107,10 @@ func levelText(l experiment.Level, w experiment.Workload) string {
 	case l.IsSearch():
 		s = "a search for the highest rate with " + format.PlainLine(string(l.Find)) + ", " + law + ", " +
 			slots
+		if l.SearchesCount() {
+			s = "a search for the most " + format.PlainLine(l.Axis) + " with " +
+				format.PlainLine(string(l.Find)) + ", closed"
+		}
 	case l.Share > 0:
 		s = "open, " + l.Share.String() + " of the smallest capacity, " + law + ", " + slots
 	case l.IsOpen():

@@ -92,38 +92,55 @@ func differingPart(rows format.Table) document.Part {
 func letterOf(i int) string { return judge.Letter(i) }
 
 func sideBySide(rs []*result.Result) format.Table {
-	head, verdicts := []string{""}, []string{"generator"}
+	verdicts := []string{"generator"}
 	for i, r := range rs {
-		head, verdicts = append(head, letterOf(i)), append(verdicts, report.GeneratorWord(r))
-		if i > 0 {
-			head, verdicts = append(head, letterOf(i)+" against A"), append(verdicts, "")
+		if verdicts = append(verdicts, report.GeneratorWord(r)); i > 0 {
+			verdicts = append(verdicts, "")
 		}
 	}
-	t := format.Table{head}
+	t := format.Table{besideHead(rs)}
 	for _, m := range comparedMeasures() {
-		has := func(r *result.Result) bool { _, ok := m.of(r); return ok }
-		if m.some && !slices.ContainsFunc(rs, has) {
-			continue // there were none
+		if row := m.row(rs); row != nil {
+			t = append(t, row)
 		}
-		row := []string{m.name}
-		base, known := m.of(rs[0])
-		for i, r := range rs {
-			value, ok := m.of(r)
-			cell, ratio := format.TooFew, ""
-			if ok {
-				cell = m.valueText(r, value)
-			}
-			if ok && known && base > 0 {
-				ratio = m.changeText(rs[0], r, value/base)
-			}
-			row = append(row, cell)
-			if i > 0 {
-				row = append(row, ratio)
-			}
-		}
-		t = append(t, row)
 	}
 	return append(t, verdicts)
+}
+
+// besideHead is the head of a table of measures.
+func besideHead(rs []*result.Result) []string {
+	head := []string{""}
+	for i := range rs {
+		if head = append(head, letterOf(i)); i > 0 {
+			head = append(head, letterOf(i)+" against A")
+		}
+	}
+	return head
+}
+
+// row is the measure's row of a table; nil if there is none without a value, and none has one.
+func (m measure) row(rs []*result.Result) []string {
+	has := func(r *result.Result) bool { _, ok := m.of(r); return ok }
+	if m.some && !slices.ContainsFunc(rs, has) {
+		return nil
+	}
+	row := []string{m.name}
+	base, known := m.of(rs[0])
+	for i, r := range rs {
+		value, ok := m.of(r)
+		cell, ratio := format.TooFew, ""
+		if ok {
+			cell = m.valueText(r, value)
+		}
+		if ok && known && base > 0 {
+			ratio = m.changeText(rs[0], r, value/base)
+		}
+		row = append(row, cell)
+		if i > 0 {
+			row = append(row, ratio)
+		}
+	}
+	return row
 }
 
 // valueText is a value, "over 2.00 s" if it is only known to be higher.

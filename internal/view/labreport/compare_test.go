@@ -2,6 +2,7 @@ package labreport
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/result/durations"
+	"dyno/internal/result/streamed"
 	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
 )
@@ -20,6 +22,7 @@ func TestCompareGolden(t *testing.T) {
 	other.Latency = reporttest.Spread(3_000_000, 301)
 	book := reporttest.Phrasebook{}
 	for name, rs := range map[string][]*result.Result{
+		"routes": {streaming(1), streaming(2)},
 		"like":   {reporttest.Closed(), other},
 		"users":  {reporttest.Shopping(), reporttest.Late()},
 		"unlike": {reporttest.Closed(), reporttest.Late(), reporttest.Failing(), reporttest.Unreachable()},
@@ -32,6 +35,45 @@ func TestCompareGolden(t *testing.T) {
 		book.Collect(name, unpairedPhrases(t, u))
 	}
 	golden(t, "comparison.sentences", book.Text())
+}
+
+// streaming is a run of streams, one more route of which streams in the second.
+func streaming(n float64) *result.Result {
+	r, times := reporttest.Closed(), func(us float64, count int64) *streamed.Times {
+		return &streamed.Times{Count: count, P50: us, P99: 2 * us, Max: 3 * us}
+	}
+	r.Routes = []result.Route{
+		{Name: "POST /chat|now", Completed: 500, Errors: 3, First: times(n*100e3, 500), Gap: times(20e3, 9000), Token: times(n*21e3, 480),
+			Stalled: int64(n), Cut: 2, Goodput: &streamed.Good{Count: 450, Share: 0.9 / n, Rate: 45 / n},
+			Over: &durations.Over{US: 5e6, Count: 20}},
+		{Name: "POST /short", Completed: 100, First: times(1000, 100), Gap: times(1000, 50)}, // too few for p99
+		{Name: "GET /plain", Completed: 100, Goodput: new(streamed.Good)}, {Name: "GET /other", Completed: 100}}
+	if n > 1 {
+		r.Routes[3].First, r.Routes[2].Goodput = times(5000, 400), nil
+	}
+	return r
+}
+
+// The JSON of a comparison has each route's values, and the text those of the first routes.
+func TestCompareRoutes(t *testing.T) {
+	a, b := streaming(1), streaming(2)
+	u := beside(t, a, b)
+	want := map[string]map[string]float64{
+		"POST /chat|now": {"first_event_p50": 200e3, "first_event_p99": 400e3, "gap_p50": 20e3, "gap_p99": 40e3, "token_time_p50": 42e3,
+			"token_time_p99": 84e3, "good": 45, "goodput": 22.5, "cut": 2, "stalled": 2},
+		"POST /short": {"first_event_p50": 1000, "gap_p50": 1000, "gap_p99": 2000, "cut": 0, "stalled": 0},
+		"GET /other":  {"first_event_p50": 5000, "first_event_p99": 10000, "cut": 0, "stalled": 0}}
+	if got := u.Groups[1].Samples[0].Runs[0].Routes; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for i := range 30 {
+		a.Routes = append(a.Routes, a.Routes[0])
+		a.Routes[len(a.Routes)-1].Name = fmt.Sprint("route ", i)
+	}
+	words := besideText(t, a, b)
+	if !strings.Contains(words, "14 routes more are in --json.") || !strings.Contains(words, "route 15") || strings.Contains(words, "route 16") {
+		t.Error(words)
+	}
 }
 
 // beside are single results that are compared.

@@ -1,10 +1,12 @@
 package labreport
 
 import (
+	"fmt"
 	"strings"
 
 	"dyno/internal/lab"
 	"dyno/internal/result"
+	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/report"
@@ -55,16 +57,76 @@ func scenarioMeasures() []measure {
 // streamMeasures are those of streams of events, and of goodput.
 func streamMeasures() (all []measure) {
 	for _, m := range lab.StreamMeasures {
-		show := format.Digits3
-		switch {
-		case strings.HasPrefix(m.Unit, "µs"):
-			show = format.Micros
-		case m.Unit == "%":
-			show = func(v float64) string { return format.FinePercent(v / 100) }
-		}
-		all = append(all, measure{labanswer.MeasureName(m.Name), show,
+		all = append(all, measure{labanswer.MeasureName(m.Name), shownIn(m.Unit),
 			func(r *result.Result) (float64, bool) { return m.Value(&lab.Trial{Result: r}) }, true,
 			func(r *result.Result) bool { return m.IsOver(&lab.Trial{Result: r}) }})
 	}
 	return all
+}
+
+// shownIn shows values of a unit.
+func shownIn(unit string) func(float64) string {
+	switch {
+	case strings.HasPrefix(unit, "µs"):
+		return format.Micros
+	case unit == "%":
+		return func(v float64) string { return format.FinePercent(v / 100) }
+	case unit == "streams":
+		return format.Exact3
+	}
+	return format.Digits3
+}
+
+const mostRoutes = 20 // compared in text; JSON has all
+
+// routesPart has, for each route, the measures of streams and of goodput that a result has of it.
+func routesPart(rs []*result.Result) document.Part {
+	var names []string
+	for _, r := range rs {
+		for _, x := range r.Routes {
+			names = appendMissing(names, x.Name)
+		}
+	}
+	var t format.Table
+	shown, left := 0, 0
+	for _, name := range names {
+		rows := routeRows(rs, name)
+		switch {
+		case rows == nil:
+		case shown == mostRoutes:
+			left++
+		default:
+			t, shown = append(t, rows...), shown+1
+		}
+	}
+	if t == nil {
+		return document.Part{}
+	}
+	p := document.Part{Head: "Routes", Sides: "llr",
+		Table: append(format.Table{append([]string{"route"}, besideHead(rs)...)}, t...)}
+	if left > 0 {
+		p.Text = []string{fmt.Sprintf("%s more are in --json.", format.Plural(int64(left), "route"))}
+	}
+	return p
+}
+
+// routeMeasureName is the name of a measure in words.
+func routeMeasureName(name string) string {
+	if name == "cut" || name == "stalled" {
+		return "streams " + name
+	}
+	return labanswer.MeasureName(name)
+}
+
+// routeRows are a route's rows; nil if no result has a value.
+func routeRows(rs []*result.Result, name string) (rows format.Table) {
+	for _, m := range lab.RouteMeasures {
+		row := measure{routeMeasureName(m.Name), shownIn(m.Unit),
+			func(r *result.Result) (float64, bool) { return m.Value(r, name) }, true,
+			func(r *result.Result) bool { return m.IsOver(r, name) }}.row(rs)
+		if row != nil {
+			rows = append(rows, append([]string{format.PlainLine(name)}, row...))
+		}
+	}
+	return rows
 }

@@ -284,7 +284,7 @@ func medianPart(r *lab.Record) document.Part {
 	}
 	head := []string{"level", "variant"}
 	metrics := slices.DeleteFunc(slices.Clone(r.Experiment.Design.Metrics),
-		func(m experiment.Metric) bool { return m == experiment.Capacity }) // it has its own section
+		experiment.Metric.IsCapacity) // it has its own section
 	for _, m := range metrics {
 		head = append(head, fmt.Sprintf("%s (%s)", m, metricUnit(r, string(m))))
 	}

@@ -23,8 +23,8 @@ func benchUnit(m lab.Measure) (unit string, factor float64) {
 		return "ns/op", 1e3
 	case m.Unit == "µs" || m.Unit == "µs/req":
 		return m.Name + "-ns/op", 1e3
-	case m.Name == string(experiment.Capacity): // req/s is throughput
-		return "capacity-req/s", 1
+	case experiment.Metric(m.Name).IsCapacity(): // req/s is throughput
+		return "capacity-" + m.Unit, 1
 	case m.Unit == "µs/event":
 		return "cpu-ns/event", 1e3
 	case m.Unit == "MB":

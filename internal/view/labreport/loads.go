@@ -10,25 +10,27 @@ import (
 	"dyno/internal/view/format"
 )
 
-// capacityPart has the rates that searches certified.
+// capacityPart has what searches certified.
 func capacityPart(r *lab.Record) document.Part {
 	if r.Experiment == nil {
 		return document.Part{}
 	}
 	out := document.Part{Head: "Capacity", Sides: "lllrr", Table: format.Table{
 		{"level", "variant", "objective", "certified (median)", "trials"}}, Text: []string{
-		"The highest rate that met the objective in a trial, and did so again in a longer run. Half of " +
-			"the width of the 95 % interval of a median is behind ±. A search knows a rate to 3 %; it " +
-			"starts each time from another one, so that this is no bias of the ratios."}}
+		"The highest load that met the objective in a trial, and did so again in a longer run. Half of " +
+			"the width of the 95 % interval of a median is behind ±. A search knows a rate to 3 %, and a " +
+			"number to 3 % or 1; it starts each time from another one, so that this is no bias of the " +
+			"ratios."}}
 	for _, l := range r.Experiment.Levels {
 		for _, arm := range r.Arms {
 			if !l.IsSearch() {
 				continue
 			}
-			cell, n := medianFigure(r, arm.Name, l.Name, string(experiment.Capacity))
-			if n > 0 {
+			metric := string(experiment.CapacityOf(l.Axis))
+			if cell, n := medianFigure(r, arm.Name, l.Name, metric); n > 0 {
 				out.Table = append(out.Table, []string{format.PlainLine(l.Name), format.PlainLine(arm.Name),
-					format.PlainLine(string(l.Find)), cell + " req/s", format.Count(int64(n))})
+					format.PlainLine(string(l.Find)), cell + " " + metricUnit(r, metric),
+					format.Count(int64(n))})
 			}
 		}
 	}

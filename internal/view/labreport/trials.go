@@ -15,7 +15,11 @@ import (
 // TrialLine is what a trial measured, in a line: its throughput, and what a request cost.
 func TrialLine(t *lab.Trial) string {
 	if t.Search != nil {
-		return fmt.Sprintf("%s/s certified in %s", format.Digits3(t.Search.Certified),
+		found := format.Digits3(t.Search.Certified) + "/s"
+		if t.Search.Axis != "" {
+			found = format.Exact3(t.Search.Highest()) + " " + format.PlainLine(t.Search.Axis)
+		}
+		return fmt.Sprintf("%s certified in %s", found,
 			format.Plural(int64(len(t.Search.Probes)), "probe"))
 	}
 	s := format.Digits3(t.Result.Rate.Completed) + " requests/s"

@@ -91,8 +91,8 @@ func comparedParts(u *judge.Unpaired, differing format.Table) []document.Part {
 	}
 	legend := document.Part{Table: groupLegend(u), Sides: "l"}
 	if u.IsSingle() {
-		return []document.Part{legend, {Table: sideBySide(resultsOf(u)), Sides: "lr"}, gate,
-			differingPart(differing)}
+		return []document.Part{legend, {Table: sideBySide(resultsOf(u)), Sides: "lr"},
+			routesPart(resultsOf(u)), gate, differingPart(differing)}
 	}
 	return []document.Part{legend, gate, verdictsPart(u), groupMedianPart(u), differingPart(differing)}
 }

@@ -251,7 +251,7 @@ func streaming(s *sampler) *result.Result {
 		Rate:  streamed.Rate{Events: 1200, Tokens: 1199},
 		First: s.distribution(first), Gap: s.distribution(gap), Token: s.distribution(gap)}
 	for i := range 8 {
-		r.Series[i].StreamTimes = loadresult.StreamTimes{FirstP50: 120e3, FirstP99: float64(1500+i) * 1e3, GapP50: 18e3, GapP99: 200e3}
+		r.Series[i].StreamTimes = loadresult.StreamTimes{FirstP50US: 120e3, FirstP99US: float64(1500+i) * 1e3, GapP50US: 18e3, GapP99US: 200e3}
 		r.Series[i].Events = 1200
 		x := streamed.Sample{Due: float64(i), Each: 1}
 		for k := range int64(20) {

@@ -1,0 +1,104 @@
+package lab
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"dyno/internal/result"
+	"dyno/internal/result/streamed"
+)
+
+// A RouteMeasure is a number of streams, or of goodput, that a route of a result may have. It has
+// the name of the one of Measures that is of all.
+type RouteMeasure struct {
+	Name, Unit string
+	of         func(*result.Route) (value float64, ok bool)
+	percent    float64 // of a percentile: of all requests; 0: it is none, or is known
+}
+
+// RouteMeasures are all of them, in the order in which they are shown.
+var RouteMeasures = []RouteMeasure{
+	routeTime("first_event_p50", 50, firstOf, p50Of), routeTime("first_event_p99", 99, firstOf, p99Of),
+	routeTime("gap_p50", 50, gapOf, p50Of), routeTime("gap_p99", 99, gapOf, p99Of),
+	// Of a stream that did not end nothing is known, as in tokenTimes.
+	routeTime("token_time_p50", 0, tokenOf, p50Of), routeTime("token_time_p99", 0, tokenOf, p99Of),
+	{Name: "good", Unit: "%", of: func(r *result.Route) (float64, bool) {
+		if r.Goodput == nil {
+			return 0, false
+		}
+		return 100 * r.Goodput.Share, true
+	}},
+	{Name: "goodput", Unit: "good/s", of: func(r *result.Route) (float64, bool) {
+		if r.Goodput == nil {
+			return 0, false
+		}
+		return r.Goodput.Rate, true
+	}},
+	{Name: "cut", Unit: "streams", of: func(r *result.Route) (float64, bool) {
+		return float64(r.Cut), r.First != nil
+	}},
+	{Name: "stalled", Unit: "streams", of: func(r *result.Route) (float64, bool) {
+		return float64(r.Stalled), r.First != nil
+	}},
+}
+
+func firstOf(r *result.Route) *streamed.Times { return r.First }
+func gapOf(r *result.Route) *streamed.Times   { return r.Gap }
+func tokenOf(r *result.Route) *streamed.Times { return r.Token }
+
+func p50Of(t *streamed.Times) float64 { return t.P50 }
+func p99Of(t *streamed.Times) float64 { return t.P99 }
+
+func routeTime(name string, percent float64, times func(*result.Route) *streamed.Times,
+	value func(*streamed.Times) float64) RouteMeasure {
+	tail, isTail := tails[name]
+	return RouteMeasure{name, "µs", func(r *result.Route) (float64, bool) {
+		t := times(r)
+		if t == nil || isTail && t.Count < tail.Least() {
+			return 0, false
+		}
+		return value(t), true
+	}, percent}
+}
+
+// Value is the measure's value of the route of that name; ok is false where there is none.
+func (m RouteMeasure) Value(r *result.Result, route string) (value float64, ok bool) {
+	if x := routeNamed(r, route); x != nil {
+		value, ok = m.of(x)
+	}
+	return value, ok && !math.IsInf(value, 0) && !math.IsNaN(value)
+}
+
+// IsOver reports whether that value is only known to be higher: requests had no answer.
+func (m RouteMeasure) IsOver(r *result.Result, route string) bool {
+	value, ok := m.Value(r, route)
+	return ok && m.percent > 0 && routeNamed(r, route).IsOver(m.percent, value)
+}
+
+func routeNamed(r *result.Result, name string) *result.Route {
+	if i := slices.IndexFunc(r.Routes, func(x result.Route) bool { return x.Name == name }); i >= 0 {
+		return &r.Routes[i]
+	}
+	return nil
+}
+
+// RouteValues are the values of RouteMeasures by route; nil of a result that has none.
+func RouteValues(r *result.Result) (all map[string]map[string]float64) {
+	for _, x := range cmp.Or(r, new(result.Result)).Routes {
+		for _, m := range RouteMeasures {
+			v, ok := m.Value(r, x.Name)
+			if !ok {
+				continue
+			}
+			if all == nil {
+				all = map[string]map[string]float64{}
+			}
+			if all[x.Name] == nil {
+				all[x.Name] = map[string]float64{}
+			}
+			all[x.Name][m.Name] = v
+		}
+	}
+	return all
+}
