@@ -89,7 +89,7 @@ engine/transport: fact atomicfile engine/dial engine/proxyproto engine/h3 engine
 engine/failure: engine/loadplan engine/loadresult engine/proto engine/ring fact say engine/stream /
 engine/dial: engine/failure engine/loadresult engine/ring /
 engine/flow: engine/loadplan engine/ring /
-engine/batching: engine/flow /
+engine/batching: engine/loadplan /
 engine/timers: /
 engine/rendezvous: engine/flow engine/ring /
 engine/goodput: /

@@ -68,7 +68,7 @@ func runForbidding(t *testing.T, call uint32, errno syscall.Errno, args ...strin
 // TestIOUringForbidden has each of io_uring's calls forbidden: that is said, and the load is
 // made on epoll, with nothing lost.
 func TestIOUringForbidden(t *testing.T) {
-	if o, err := ring.Open("uring", 1, nil); err == nil {
+	if o, err := ring.Open("uring", ring.Size{Sockets: 1}, nil); err == nil {
 		o.Free()
 	} else if errors.Is(err, ring.ErrRefused) {
 		t.Skip("it is anyway: ", err)

@@ -120,6 +120,7 @@ func newResult(r *loadresult.Result, plan loadplan.Plan, version string) (*Resul
 	} else {
 		out.setUnavailable(r)
 		out.setClosed()
+		out.setLinger(r.Lingered)
 	}
 	out.setSeriesUsers()
 	return out, nil

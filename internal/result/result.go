@@ -26,6 +26,7 @@
 //	server.go          what the server's processes used
 //	standstill.go      how long the threads of the load stood still
 //	unanswered.go      adds what was not answered to latencies
+//	unread.go          how long answers lay unread in the generator
 //	validate.go        may a stored result be believed?
 //	verdict.go         the generator's verdict on itself: which checks, which kinds of doubts
 //	verdictchecks.go   the checks of load and generator
@@ -392,11 +393,11 @@ type Generator struct {
 	// which that was longest; nil without one. It is estimated from a sample of its calls.
 	ScenarioPercent *float64 `json:"scenario_percent,omitempty"`
 
-	SendLagP50    *float64 `json:"send_lag_p50_us,omitempty"` // open: sent later than possible
-	SendLagP99    *float64 `json:"send_lag_p99_us,omitempty"`
-	SendLagP999   *float64 `json:"send_lag_p99_9_us,omitempty"`
-	SendLagMax    *float64 `json:"send_lag_max_us,omitempty"`
-	ReadLagP99    *float64 `json:"read_lag_p99_us,omitempty"` // streams: events lay unread, at most
+	SendLagP50  *float64 `json:"send_lag_p50_us,omitempty"` // open: sent later than possible
+	SendLagP99  *float64 `json:"send_lag_p99_us,omitempty"`
+	SendLagP999 *float64 `json:"send_lag_p99_9_us,omitempty"`
+	SendLagMax  *float64 `json:"send_lag_max_us,omitempty"`
+	Unread
 	GCPauseMax    float64  `json:"gc_pause_max_us"`
 	StopMax       float64  `json:"stop_max_us,omitempty"`           // of the runtime, for any reason
 	SchedulingP99 float64  `json:"scheduling_p99_us,omitempty"`     // a goroutine's wait until it ran

@@ -1,55 +1,165 @@
-// Package batching computes for how long a worker lets answers gather.
+// Package batching decides for how long a worker lets answers gather.
 package batching
 
-import "dyno/internal/engine/flow"
+import (
+	"math"
 
-// A Delay is the time for which a closed workload with streams lets answers gather before it
-// looks at them, so that it handles many at once and sends as many. Without the delay the server
-// would have to wake the generator for each answer, and would receive requests one by one. Both
-// cost the server CPU. Behind a network card neither happens: the card gathers packets for some ten
-// microseconds before it interrupts.
-//
-// The delay adds to latency at most a 32nd of the quickest recent round trip, plus what waking a
-// thread takes. It is 0 where few answers arrive in that time.
-//
-// Measured with 10 connections of 100 streams to nginx on another CPU: without the delay dyno had
-// 0.88 of h2load's rate in clear and 0.80 over TLS, and nginx needed 1.15 and 1.30 times the CPU
-// per request. With it dyno has 1.42 and 1.06 of the rate. A 64th is too little over TLS, where a
-// record has one request. HTTP/1.1 has no delay: nothing is gathered with one request on a
-// connection, and 1,000 connections lost 7 %.
-type Delay struct {
-	quickest int64 // ns, the shortest round trip since the last update
-	ended    int64 // round trips since then
-	For      int64 // ns between the beginnings of two turns
-	since    int64 // when For was updated
-}
-
-// Bounds of the delay.
-const (
-	Share   = 32 // of the quickest round trip
-	Most    = int64(100e3)
-	renewal = int64(10e6)
-	worth   = 2 // answers in a delay; for fewer it does not pay
+	"dyno/internal/engine/loadplan"
 )
 
-// Begin is before the first answer.
-func (r *Delay) Begin() { r.quickest = flow.NotYet }
+// A Linger is the time for which a closed workload lets answers gather before it looks at them, so
+// that it handles many at once and sends as many. Without it the server would have to wake the
+// generator for each answer, and would receive requests one by one. Both cost the server CPU.
+// Behind a network card neither happens: the card gathers packets for some ten microseconds before
+// it interrupts.
+//
+// Answers that come evenly wait half of it. So 2 % of the median latency adds 1 % to it. If the
+// server is what limits the rate, it adds nothing to the whole latency, which is the requests in
+// flight divided by the rate: a part of the queue is then at the client. If the server is not, the
+// linger lowers the rate. Therefore some slices of time have half the linger. If the rate is higher
+// in them, that is the linger for a while, and the next half is tried (see judge).
+//
+// The zero Linger lets nothing gather.
+type Linger struct {
+	For int64 // ns, from the beginning of a turn; 0: few answers come in that time
 
-// RecordAnswer takes a round trip of that many ns into account.
-func (r *Delay) RecordAnswer(took int64) {
-	r.quickest = min(r.quickest, took)
-	r.ended++
+	each    int64 // ns, for which an answer of this turn has waited on average
+	on      bool
+	fixed   int64 // ns, as the setting says; 0: it depends on the latency
+	began   int64 // when this turn's answers began to gather; 0: they do not
+	typical int64 // ns, about the median of the latest round trips
+	ended   int64 // round trips in this slice
+	since   int64 // when the slice began
+	slices  int   // that have ended
+	halved  int   // how often the linger is halved because it lowered the rate
+	full    float64
+	pairs   sample
 }
 
-// Update computes the delay from the round trips since the last update.
-func (r *Delay) Update(now int64) {
-	passed := now - r.since
-	if passed < renewal {
+// Share is the linger's share of the median latency.
+const Share = 0.02
+
+const (
+	// Most is the longest linger, in ns, that follows from the latency.
+	Most = int64(500e3)
+
+	slice     = int64(10e6) // ns
+	worth     = 1           // answers in a linger; for fewer it does not pay
+	cycle     = 8           // slices, of which the last one has half the linger
+	judged    = 16          // pairs of slices before their rates are compared
+	lost      = 0.01        // of the rate: more is too much
+	certain   = 2           // standard errors
+	halvedMax = 8
+)
+
+// New is the linger of a closed workload: none with --spin or if answers are streams of events,
+// whose times are measured. By default answers gather if they come in frames or records, where the
+// server gains most. With HTTP/1.1 in clear and 100 connections a turn of io_uring has ten answers
+// as it is.
+func New(p *loadplan.Plan, framed bool) (l Linger) {
+	d, fixed, _ := p.LingerFor() // a load with a wrong one does not begin
+	l.on = !p.Open() && !p.Spin && !p.Stream.IsSet() && (d > 0 || framed && !fixed)
+	if l.on && fixed {
+		l.fixed, l.For = int64(d), int64(d)
+	}
+	return l
+}
+
+// Enough is how many answers end the wait: as many as come in that time on average, if so many
+// requests are in flight, each on a connection of its own. A server that has answered those may be
+// idle. Deep connections, and those of a linger that is fixed, wait to the end: it is 0.
+func (l *Linger) Enough(inFlight int, deep bool) int {
+	if deep || l.fixed != 0 {
+		return 0
+	}
+	return 1 + int(Share*float64(inFlight))
+}
+
+// Begin notes that answers gather from now on.
+func (l *Linger) Begin(now int64) { l.began = now }
+
+// BeginTurn computes for how long the answers have waited that are now looked at.
+func (l *Linger) BeginTurn(now int64) {
+	if l.each = 0; l.began != 0 {
+		l.each = min(now-l.began, l.For) / 2
+		l.began = 0
+	}
+	if now-l.since >= slice {
+		l.endSlice(now)
+	}
+}
+
+// RecordAnswer takes a round trip of that many ns into account. It returns for how long the answer
+// waited, if it is counted. The median follows from steps of a constant share: they balance where
+// as many round trips are longer as are shorter.
+func (l *Linger) RecordAnswer(took int64, counted bool) (waited int64) {
+	l.ended++
+	step := l.typical>>8 + 1
+	if took < l.typical {
+		step = -step
+	}
+	if l.typical += step; l.typical == 1 {
+		l.typical = took // the first
+	}
+	if counted {
+		waited = l.each
+	}
+	return waited
+}
+
+// endSlice computes the linger of the next slice.
+func (l *Linger) endSlice(now int64) {
+	rate := float64(l.ended) / float64(now-l.since)
+	l.ended, l.since = 0, now
+	if !l.on || l.fixed != 0 {
 		return
 	}
-	r.For = min(r.quickest/Share, Most)
-	if r.ended*r.For < worth*passed {
-		r.For = 0
+	switch l.slices++; l.slices % cycle {
+	case cycle - 1:
+		l.full = rate
+	case 0:
+		if l.full > 0 {
+			l.judge(rate/l.full - 1)
+		}
 	}
-	r.quickest, r.ended, r.since = flow.NotYet, 0, now
+	l.For = min(int64(float64(l.typical)*Share), Most) >> l.halved
+	if l.slices%cycle == cycle-1 {
+		l.For /= 2
+	}
+	if rate*float64(l.For) < worth {
+		l.For = 0
+	}
+}
+
+// judge halves the linger if the rate is more than 1 % higher with half of it, and doubles it
+// again if that is not so. gain is by how much it was higher in one pair of slices.
+func (l *Linger) judge(gain float64) {
+	if l.pairs.add(gain); l.pairs.n < judged {
+		return
+	}
+	mean, err := l.pairs.mean()
+	if mean > lost && mean > certain*err {
+		l.halved = min(l.halved+1, halvedMax)
+	} else {
+		l.halved = max(l.halved-1, 0)
+	}
+	l.pairs = sample{}
+}
+
+// A sample adds up values.
+type sample struct {
+	n            float64
+	sum, squares float64
+}
+
+func (s *sample) add(v float64) {
+	s.n++
+	s.sum += v
+	s.squares += v * v
+}
+
+// mean is the mean of the values, and its standard error.
+func (s *sample) mean() (mean, err float64) {
+	mean = s.sum / s.n
+	return mean, math.Sqrt(max(s.squares/s.n-mean*mean, 0) / (s.n - 1))
 }

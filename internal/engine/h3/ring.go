@@ -182,8 +182,8 @@ func (r *Ring) Close(fd int, _ bool) {
 // exchange's time is over, it must know that the server is there.
 const hearing = int64(2e6)
 
-// RestUntil does not: quic-go's goroutines would be woken all the same.
-func (r *Ring) RestUntil(int64) {}
+// Gather does nothing: quic-go's goroutines would be woken all the same.
+func (r *Ring) Gather(int64, int) bool { return false }
 
 // Wait returns when a connection has something to report, and at deadline at the latest.
 func (r *Ring) Wait(deadline int64) error {

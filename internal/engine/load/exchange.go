@@ -163,7 +163,7 @@ func (w *worker) finishRequest(c *conn, tag uint32, body int64) {
 	x := &c.exchanges[tag]
 	c.used++
 	c.served = true
-	w.batching.RecordAnswer(w.now - x.sent)
+	w.totals.Lingered += w.linger.RecordAnswer(w.now-x.sent, x.Counted)
 	if w.users != nil {
 		w.finishStep(c, tag, body)
 		w.releaseTag(c, tag, w.now)

@@ -11,7 +11,8 @@ import (
 // openRing opens the ring of one worker.
 func (r *run) openRing() (ring.Opened, error) {
 	if r.protocols.HTTP3 == nil {
-		return ring.Open(r.plan.Ring, r.plan.Connections/r.threads, r.addrsOfAll())
+		return ring.Open(r.plan.Ring, ring.Size{Sockets: r.plan.Connections / r.threads,
+			Deep: r.plan.Streams > 1}, r.addrsOfAll())
 	}
 	g, free, err := h3.Open(*r.protocols.HTTP3, r.plan.ProtoRequests(), r.plan.Want(), r.addrs)
 	return ring.Opened{Ring: g, Kind: loadplan.HTTP3Ring, Free: free}, err

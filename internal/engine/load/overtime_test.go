@@ -33,7 +33,7 @@ func TestJudgingEndsWithTheRun(t *testing.T) {
 			var g *gate
 			script.check = func(int, *scenario.Response) {
 				judged++
-				sim.RestUntil(sim.Now() + judging)
+				sim.Advance(sim.Now() + judging)
 				if tc.stop > 0 && sim.Now() >= tc.stop {
 					g.Stop.CompareAndSwap(0, tc.stop)
 				}
@@ -60,7 +60,7 @@ func TestAnswersThatAreNotJudgedWhole(t *testing.T) {
 	script := thinking(0)
 	one := &partly{script, func(u *scenario.User, r *scenario.Response) {
 		for ; !r.Unjudged; looked++ {
-			sim.RestUntil(sim.Now() + 600*ms)
+			sim.Advance(sim.Now() + 600*ms)
 			r.Check(0, false)
 			r.Unjudged = u.Spend(scenario.MaxSteps)
 		}

@@ -47,6 +47,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/auth"
+	"dyno/internal/engine/batching"
 	"dyno/internal/engine/dial"
 	"dyno/internal/engine/failure"
 	"dyno/internal/engine/flow"
@@ -365,6 +366,7 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		account: account{counters: metric.NewCounters(), totals: &tally, errors: failure.Counts{},
 			ended: failure.Counts{}, notices: map[fact.Args]bool{}},
 	}
+	w.linger = batching.New(p, w.framed)
 	if p.OwnStatuses() {
 		w.own = p.Requests
 	}

@@ -365,7 +365,7 @@ type sleepy struct{ *ring.Sim }
 
 func (r sleepy) Wait(deadline int64) error {
 	err := r.Sim.Wait(deadline)
-	r.Sim.RestUntil(r.Sim.Now() + 2*ms)
+	r.Sim.Advance(r.Sim.Now() + 2*ms)
 	return err
 }
 

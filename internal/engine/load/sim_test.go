@@ -595,9 +595,9 @@ func (l *loop) Send(fd int, b []byte) bool {
 	l.queue = append(l.queue, ring.Completion{Op: ring.Received, User: l.user[fd], Data: l.reply})
 	return true
 }
-func (l *loop) Close(int, bool)  {}
-func (l *loop) RestUntil(int64)  {}
-func (l *loop) Wait(int64) error { return nil }
+func (l *loop) Close(int, bool)        {}
+func (l *loop) Gather(int64, int) bool { return false }
+func (l *loop) Wait(int64) error       { return nil }
 func (l *loop) Next() (ring.Completion, bool) {
 	n := len(l.queue)
 	if l.taken++; n == 0 || l.taken%64 == 0 { // or the turn would not end

@@ -21,7 +21,7 @@ func (r *stoppedRing) Wait(deadline int64) error {
 	}
 	err := r.Sim.Wait(r.at)
 	if r.Now() >= r.at {
-		r.RestUntil(r.Now() + r.length)
+		r.Advance(r.Now() + r.length)
 		r.length = 0
 	}
 	return err

@@ -439,7 +439,7 @@ func TestStreamsThatAreNotJudged(t *testing.T) {
 		p.Reply(10*ms, []byte(eventHead+chunk("data: x\n\n")+"0\r\n\r\n"))
 	}}
 	does := thinking(0)
-	does.check = func(int, *scenario.Response) { sim.RestUntil(sim.Now() + 600*ms) }
+	does.check = func(int, *scenario.Response) { sim.Advance(sim.Now() + 600*ms) }
 	r := simulate(t, scenarioPlan(does, 1, func(p *loadplan.Plan) {
 		p.Stream.Format, p.Connections, p.Duration, p.Drain = stream.SSE, 50, loadplan.Seconds(2*s), loadplan.Seconds(s)
 	}), sim)

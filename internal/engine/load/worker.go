@@ -50,7 +50,7 @@ type worker struct {
 	outposts []*outpost // other origins that redirects may lead to
 	at       *outpost   // the one in the place of the server and pool; nil: none is
 
-	batching  batching.Delay
+	linger    batching.Linger
 	rampingIn bool              // see rampIn
 	ending    loadresult.Ending // "" while there is load
 }
@@ -63,7 +63,7 @@ const sleepMost = int64(10e6)
 func (w *worker) runLoop() error {
 	w.beginRun()
 	for w.ending = w.endOfRun(); w.ending == ""; w.ending = w.endOfRun() {
-		w.delayForBatch()
+		w.letGather()
 		w.watch.Wake = w.nextWakeUp()
 		if err := w.ring.Wait(w.watch.Wake); err != nil {
 			return err
@@ -82,6 +82,7 @@ func (w *worker) runTurn() {
 		w.lookForStandstill(before)
 	}
 	w.turnBegan = w.now
+	w.linger.BeginTurn(w.now)
 	if w.streams != nil {
 		w.streams.BeginTurn(w.idleTime())
 	}
@@ -118,7 +119,6 @@ func (w *worker) beginRun() {
 	w.watch.Begin(w.now)
 	w.Window, w.rotate = flow.Unopened(), flow.NotYet
 	w.downSince, w.outage = w.now, flow.NotYet
-	w.batching.Begin()
 	w.dialing.beginDialing(w)
 	w.AdvanceArrival()
 }
@@ -145,7 +145,6 @@ func (w *worker) doTimedWork(lastTurn int64) {
 		w.wakeThinking()
 		w.users.followRamp(w.now, w.Start)
 	}
-	w.batching.Update(w.now)
 	w.dialing.dialDue(w)
 	if w.now >= w.From && !w.meter.Begun {
 		w.meter.BeginWindow(w.now, w.idleTime(), w.ring)
@@ -293,16 +292,15 @@ func (w *worker) rampIn() {
 		return
 	}
 	if w.rampingIn = w.idle.Len > 0 && w.beginDue(); w.rampingIn {
-		w.ring.RestUntil(w.ring.Now() + rampInDelay)
+		w.ring.Gather(w.ring.Now()+rampInDelay, ring.AnyNumber)
 	}
 }
 
-// delayForBatch sleeps before the worker waits for completions: in a closed workload with more than
-// one stream on a connection, not with --spin, and not if answers are streams of events.
-func (w *worker) delayForBatch() {
-	if w.batching.For > 0 && w.plan.Streams > 1 && w.totals.Room > 1 && w.IsClosed() &&
-		!w.plan.Spin && w.streams == nil {
-		w.ring.RestUntil(min(w.turnBegan+w.batching.For, w.nextWakeUp()))
+// letGather lets answers gather before the worker waits for completions.
+func (w *worker) letGather() {
+	enough := w.linger.Enough(w.inFlight, w.totals.Room > 1)
+	if w.linger.For > 0 && w.ring.Gather(min(w.turnBegan+w.linger.For, w.nextWakeUp()), enough) {
+		w.linger.Begin(w.turnBegan)
 	}
 }
 

@@ -7,6 +7,7 @@
 //	filling.go          rows, variables, script and checks of a plan
 //	flaw.go             a mistake in a plan
 //	followto.go         other origins that redirects may lead to
+//	linger.go           for how long answers gather
 //	offered.go          which protocols connections may speak
 //	pack.go             a plan for another process
 //	part.go             cuts a plan for several generators and threads
@@ -157,6 +158,9 @@ type Plan struct {
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
 	CPUs []int  `json:"cpus,omitempty"`
 	Spin bool   `json:"spin,omitempty"` // threads never sleep
+	// Linger is for how long a thread of a closed loop lets answers gather before it looks at them:
+	// a time, as 100us, or NoLinger; "": so that they wait 1 % of the median latency at most.
+	Linger string `json:"linger,omitempty"`
 
 	// Source are the local addresses to connect from, in turn; of a range, those that the machine has.
 	// None: the system's choice, or several of loopback where one has too few ports.
@@ -367,6 +371,7 @@ func (p *Plan) Flaws() (all []Flaw) {
 		p.Requested, p.Connections).Mend = "lower {Connections} or raise {Requested}"
 	p.checkProtocol(flaw)
 	p.checkStream(flaw)
+	p.checkLinger(flaw)
 	p.checkSource(flaw)
 	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
 	flaw(p.Asks() == 0 && p.Scenario == nil, "Requests", "has no request")

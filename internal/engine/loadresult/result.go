@@ -323,6 +323,7 @@ type Totals struct {
 	CompletedAfter int64 // right answers that were counted and came after the window
 	ErrorsAfter    int64 // answers that were errors, likewise
 	LateMax        int64 // ns after due, of all that were sent
+	Lingered       int64 // ns, in sum, for which answers that were counted gathered
 	WaitingTotals
 	StderrTotals
 

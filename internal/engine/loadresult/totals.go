@@ -54,6 +54,7 @@ func (t *Totals) AddTotals(from *Totals) {
 	t.SentAfter += from.SentAfter
 	t.CompletedAfter += from.CompletedAfter
 	t.ErrorsAfter += from.ErrorsAfter
+	t.Lingered += from.Lingered
 	t.LateMax = max(t.LateMax, from.LateMax)
 	t.Waiting += from.Waiting
 	for i, n := range from.Waited {

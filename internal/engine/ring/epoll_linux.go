@@ -107,7 +107,7 @@ const (
 const everything = syscall.EPOLLIN | syscall.EPOLLOUT | syscall.EPOLLRDHUP | 1<<31 // EPOLLET
 
 // openEpoll must be called by the thread that will use the ring.
-func openEpoll(addrs []Addr, _ int) (Ring, func(), error) {
+func openEpoll(addrs []Addr, _ Size) (Ring, func(), error) {
 	ep, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, nil, err
@@ -244,7 +244,14 @@ func (r *epoll) swapOrder(i, j int) {
 	r.sockets[a].place, r.sockets[b].place = int32(j), int32(i)
 }
 
-func (r *epoll) RestUntil(until int64) { r.idle += sleepUntil(until) }
+// Gather sleeps: epoll cannot count what comes.
+func (r *epoll) Gather(until int64, enough int) bool {
+	if enough != AnyNumber {
+		return false
+	}
+	r.idle += sleepUntil(until)
+	return true
+}
 
 func (r *epoll) Wait(deadline int64) error {
 	now := int64(0)

@@ -28,7 +28,7 @@ func newBench(t *testing.T, n int) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, free, err := openEpoll([]Addr{addrOf(l)}, n)
+	r, free, err := openEpoll([]Addr{addrOf(l)}, Size{Sockets: n})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ type arrival struct {
 	stream *stream
 }
 
-func openPortable(addrs []Addr, _ int) (Ring, func(), error) {
+func openPortable(addrs []Addr, _ Size) (Ring, func(), error) {
 	r := &portable{
 		addrs: addrs, timer: time.NewTimer(0), wake: make(chan struct{}, 1),
 	}
@@ -144,8 +144,8 @@ func (r *portable) Close(fd int, gently bool) {
 	s.writer.Wait() // what is being sent belongs to the user again
 }
 
-// RestUntil does nothing: the goroutines of the connections would be woken in any case.
-func (r *portable) RestUntil(int64) {}
+// Gather does nothing: the goroutines of the connections would be woken in any case.
+func (r *portable) Gather(int64, int) bool { return false }
 
 func (r *portable) Wait(deadline int64) error {
 	if r.taken < len(r.batch) || r.awaitCompletion() {

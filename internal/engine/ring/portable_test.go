@@ -8,7 +8,7 @@ import (
 // TestPortableForgets closes a connection of which there is more to tell.
 func TestPortableForgets(t *testing.T) {
 	addr := serveTCP(t, func(c net.Conn) { c.Write([]byte("x")) })
-	r, free, err := openPortable([]Addr{addr}, 1)
+	r, free, err := openPortable([]Addr{addr}, Size{Sockets: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@
 //	socket_linux.go       sockets for epoll and io_uring: connect, send, receive, close
 //	uring_linux.go        io_uring
 //	uringclose_linux.go   closing with io_uring
+//	uringgather_linux.go  letting completions gather with io_uring
 //	zone.go               IPv6 zones
 package ring
 
@@ -54,9 +55,11 @@ type Ring interface {
 	// (see grace). Completions that were already queued may still follow.
 	Close(fd int, gently bool)
 
-	// RestUntil delays what completes before until, so that more completions come at once and nobody
-	// is woken for each. Data that was sent is on its way. A ring may ignore it.
-	RestUntil(until int64)
+	// Gather has the next Wait not return before until, so that more completions come at once and
+	// nobody is woken for each; it may return earlier if there are enough. AnyNumber is never
+	// enough. A ring that cannot count what has come gathers only AnyNumber, and some not even that:
+	// it reports whether it does.
+	Gather(until int64, enough int) bool
 
 	// Wait returns when a completion may be ready, on a signal, and at deadline at the latest.
 	// Meanwhile it may occupy the Go scheduler's processor, so the caller must leave one to others.
@@ -100,6 +103,9 @@ const (
 // alert of TLS, which tell a peer that broke the protocol why its connection ends.
 const lastMost = 512
 
+// AnyNumber are as many completions as come.
+const AnyNumber = 0
+
 // Never is a deadline that is never reached.
 const Never = 1<<63 - 1
 
@@ -130,28 +136,34 @@ type Opened struct {
 	Refused error  // why a faster kind was not opened; nil: none is faster
 }
 
-// Open opens a ring of a kind, one of Kinds, for about that many sockets, which can connect to
-// addrs. The thread that opens it must be the one that uses it. The kind "auto" is that of Auto, or
-// the next one that the system allows.
-func Open(kind string, sockets int, addrs []Addr) (Opened, error) {
+// A Size is for what a ring is opened.
+type Size struct {
+	Sockets int  // about so many
+	Deep    bool // each of which can have several requests in flight
+}
+
+// Open opens a ring of a kind, one of Kinds, of that size, which can connect to addrs. The thread
+// that opens it must be the one that uses it. The kind "auto" is that of Auto, or the next one that
+// the system allows.
+func Open(kind string, size Size, addrs []Addr) (Opened, error) {
 	kinds := []string{kind}
 	if kind == "auto" {
-		kinds = preferredKinds(sockets)
+		kinds = preferredKinds(size.Sockets)
 	}
-	return openFirst(kinds, sockets, addrs)
+	return openFirst(kinds, size, addrs)
 }
 
 // AutoKind is the fastest kind for that many sockets on most machines. After a calibration a caller
 // may know better, and then names the kind.
 func AutoKind(sockets int) string { return preferredKinds(sockets)[0] }
 
-func openFirst(kinds []string, sockets int, addrs []Addr) (o Opened, err error) {
+func openFirst(kinds []string, size Size, addrs []Addr) (o Opened, err error) {
 	for _, o.Kind = range kinds {
 		open := opener[o.Kind]
 		if open == nil {
 			return o, fmt.Errorf("this platform has no ring %q; it has %v", o.Kind, Kinds)
 		}
-		if o.Ring, o.Free, err = open(addrs, sockets); !errors.Is(err, ErrRefused) {
+		if o.Ring, o.Free, err = open(addrs, size); !errors.Is(err, ErrRefused) {
 			break
 		}
 		o.Refused = err
@@ -160,7 +172,7 @@ func openFirst(kinds []string, sockets int, addrs []Addr) (o Opened, err error) 
 }
 
 // openers are the functions that open a ring, by kind.
-type openers map[string]func(addrs []Addr, sockets int) (Ring, func(), error)
+type openers map[string]func(addrs []Addr, size Size) (Ring, func(), error)
 
 var origin = time.Now()
 

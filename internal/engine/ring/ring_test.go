@@ -96,7 +96,7 @@ func rests(t *testing.T, d time.Duration, try func() (rested bool, said string))
 // open opens a ring, unless the system refuses that kind.
 func (m manner) open(t *testing.T, addrs []Addr) (Ring, func()) {
 	t.Helper()
-	o, err := Open(m.kind, m.sockets, addrs)
+	o, err := Open(m.kind, Size{Sockets: m.sockets}, addrs)
 	if errors.Is(err, ErrRefused) {
 		t.Skip(err)
 	}

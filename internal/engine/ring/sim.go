@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"io"
 	"net/netip"
+	"slices"
 )
 
 // Sim is a ring in virtual time: nothing sleeps, nothing is random, and the server is a function.
@@ -99,8 +100,22 @@ func (s *Sim) Send(fd int, b []byte) bool {
 // Close ends all operations in flight on fd.
 func (s *Sim) Close(fd int, _ bool) { s.peers[fd].open = false }
 
-// RestUntil advances the time.
-func (s *Sim) RestUntil(until int64) {
+// Gather advances the time until then, or until there are enough.
+func (s *Sim) Gather(until int64, enough int) bool {
+	if enough != AnyNumber && enough <= len(s.queue) {
+		at := make([]int64, len(s.queue))
+		for i, e := range s.queue {
+			at[i] = e.at
+		}
+		slices.Sort(at)
+		until = min(until, at[enough-1])
+	}
+	s.Advance(until)
+	return true
+}
+
+// Advance advances the time, if it is not that late.
+func (s *Sim) Advance(until int64) {
 	if until > s.now {
 		s.idle += until - s.now
 		s.now = until

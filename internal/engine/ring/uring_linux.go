@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"dyno/internal/engine/uring"
 )
@@ -13,6 +14,9 @@ import (
 // Sizes and limits of a uringRing.
 const (
 	pieceMax    = 2 << 10            // the most that a socket receives at once while answers are small
+	deepMost    = 256                // up to that many deep sockets, each has room for several answers
+	deepPiece   = 16 << 10           // which it receives at once
+	deepRequest = 4 << 10            // and for as many requests, which are copied
 	ownMost     = 2048               // up to that many sockets, each has a piece of its own
 	sharedFirst = 256                // pieces that more sockets share at first
 	sharedMost  = 4096               // at most: as many as completions in a turn
@@ -41,17 +45,21 @@ type uringRing struct {
 	addrs   []target
 	sockets []usocket
 	unused  []int
-	sharing bool            // sockets have no pieces of their own
-	lent    int             // the shared piece that the user may read, or uring.None
-	spare   *[pieceMax]byte // valid for the user, or free
-	scratch []byte          // for large answers
-	pending int             // entries that have not completed
-	linked  bool            // a receive may be waiting for its send
+	sharing bool   // sockets have no pieces of their own
+	lent    int    // the shared piece that the user may read, or uring.None
+	spare   *byte  // a piece: valid for the user, or free
+	piece   int    // bytes that a piece has
+	request int    // bytes that the request of a socket has
+	scratch []byte // for large answers
+	pending int    // entries that have not completed
+	linked  bool   // a receive may be waiting for its send
 
 	wanting   []int // sockets that may need a receive
 	draining  int   // the socket that has more to receive, or nobody
 	completed []Completion
-	taken     int // how many of completed were returned
+	taken     int   // how many of completed were returned
+	gathering int64 // until when the next Wait gathers
+	enough    int   // completions, or AnyNumber
 	lingering lingerers
 	life      int32
 	idle      int64
@@ -71,8 +79,8 @@ type usocket struct {
 	telling   bool   // the user is to be told of the end of the Send
 	rest      []byte // of what is being sent
 	more      []byte // to send after it
-	piece     *[pieceMax]byte
-	request   *[requestMax]byte
+	piece     *byte
+	request   *byte
 }
 
 // dying is a socket that is closed while the kernel still uses its memory.
@@ -90,10 +98,14 @@ const (
 
 // openUring must be called by the thread that will use the ring. It locks the goroutine to that
 // thread.
-func openUring(addrs []Addr, sockets int) (Ring, func(), error) {
+func openUring(addrs []Addr, size Size) (Ring, func(), error) {
 	runtime.LockOSThread()
-	r := &uringRing{draining: nobody, lent: uring.None, sharing: sockets > ownMost,
-		spare: new([pieceMax]byte), scratch: make([]byte, scratchSize)}
+	r := &uringRing{draining: nobody, lent: uring.None, sharing: size.Sockets > ownMost,
+		piece: pieceMax, request: requestMax, scratch: make([]byte, scratchSize)}
+	if size.Deep && size.Sockets <= deepMost {
+		r.piece, r.request = deepPiece, deepRequest
+	}
+	r.spare = unsafe.SliceData(make([]byte, r.piece))
 	exactTimers()
 	err := r.queues.Open()
 	if err == nil {
@@ -116,7 +128,7 @@ func (r *uringRing) startQueues() error {
 	if err != nil || !r.sharing {
 		return err
 	}
-	if err = r.queues.ProvidePieces(sharedMost, pieceMax); err == nil {
+	if err = r.queues.ProvidePieces(sharedMost, r.piece); err == nil {
 		for range sharedFirst {
 			r.queues.AddPiece()
 		}
@@ -171,15 +183,15 @@ func (r *uringRing) Connect(addr int, user uint64) (int, error) {
 // newSlot finds a slot for a socket.
 func (r *uringRing) newSlot() int {
 	if len(r.unused) == 0 {
-		var pieces [][pieceMax]byte
+		var pieces []byte
 		if !r.sharing {
-			pieces = make([][pieceMax]byte, slab)
+			pieces = make([]byte, slab*r.piece)
 		}
-		requests := make([][requestMax]byte, slab)
+		requests := make([]byte, slab*r.request)
 		for k := range slab {
-			s := usocket{request: &requests[k]}
+			s := usocket{request: &requests[k*r.request]}
 			if !r.sharing {
-				s.piece = &pieces[k]
+				s.piece = &pieces[k*r.piece]
 			}
 			r.unused = append(r.unused, len(r.sockets))
 			r.sockets = append(r.sockets, s)
@@ -197,9 +209,10 @@ func (r *uringRing) Send(i int, b []byte) bool {
 		s.more = b
 		return false
 	}
-	s.telling = len(b) > requestMax || s.state == ended
+	s.telling = len(b) > r.request || s.state == ended
 	if s.rest = b; !s.telling {
-		s.rest = s.request[:copy(s.request[:], b)]
+		s.rest = unsafe.Slice(s.request, len(b))
+		copy(s.rest, b)
 	}
 	if err := r.queueSend(i, s, !s.telling && !s.receiving); err != nil {
 		s.telling, s.rest = false, nil
@@ -241,9 +254,9 @@ func (r *uringRing) queueReceive(i int, s *usocket) {
 	case s.large > 0:
 		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.In | uring.RDHup)
 	case r.sharing:
-		r.pushEntry(uring.Receive, i, s, kindReceive).SelectPiece(pieceMax)
+		r.pushEntry(uring.Receive, i, s, kindReceive).SelectPiece(r.piece)
 	default:
-		r.pushEntry(uring.Receive, i, s, kindReceive).SetMemory(s.piece[:])
+		r.pushEntry(uring.Receive, i, s, kindReceive).SetMemory(unsafe.Slice(s.piece, r.piece))
 	}
 }
 
@@ -252,13 +265,9 @@ func (r *uringRing) pushEntry(op uring.Op, i int, s *usocket, kind uint64) *urin
 	return r.queues.PushEntry(op, s.fd, uint64(i)<<kindBits|kind)
 }
 
-func (r *uringRing) RestUntil(until int64) {
-	r.queues.Submit(false) // Wait will submit again what it refuses, and report it
-	r.idle += sleepUntil(until)
-	r.queues.CompleteAll()
-}
-
 func (r *uringRing) Wait(deadline int64) error {
+	until := min(r.gathering, deadline)
+	r.gathering = 0
 	if r.lingering.hasAny() {
 		deadline = min(deadline, r.lingering.closeExpired(Clock(), r))
 	}
@@ -268,14 +277,19 @@ func (r *uringRing) Wait(deadline int64) error {
 	now := Clock()
 	busy := r.taken < len(r.completed) || r.draining != nobody || deadline <= now
 	if busy || r.queues.QueuedEntries() > 0 {
-		if err := r.queues.Submit(true); err != nil {
+		if err := r.queues.Submit(busy || until <= now); err != nil {
 			return err
 		}
+		now = Clock() // the time of submitting was not idle
+	}
+	if !busy && until > now {
+		err := r.gather(now, until, deadline)
+		r.queues.LoadCompletions()
+		return err
 	}
 	if r.queues.LoadCompletions() || busy {
 		return nil
 	}
-	now = Clock() // the time of submitting was not idle
 	err := r.queues.Wait(max(deadline-now, 0))
 	r.idle += Clock() - now
 	r.queues.LoadCompletions()
@@ -415,10 +429,10 @@ func (r *uringRing) completeReceive(i int, s *usocket, n int) Completion {
 		data = r.queues.PieceMemory(r.lent)[:n]
 	} else {
 		s.piece, r.spare = r.spare, s.piece
-		data = r.spare[:n]
+		data = unsafe.Slice(r.spare, n)
 	}
 	r.wanting = append(r.wanting, i)
-	if n == pieceMax {
+	if n == r.piece {
 		s.large = largeFor
 		r.draining = i
 	}
@@ -438,7 +452,7 @@ func (r *uringRing) receiveDirectly() (Completion, bool) {
 	n, errno := receiveNow(int(s.fd), r.scratch)
 	switch {
 	case n > 0:
-		if n >= pieceMax {
+		if n >= r.piece {
 			s.large = largeFor
 		} else if s.large > 0 {
 			s.large--

@@ -38,7 +38,7 @@ func newUring(t *testing.T, sockets int) (*uringRing, func() net.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	r, free, err := openUring([]Addr{addrOf(l)}, sockets)
+	r, free, err := openUring([]Addr{addrOf(l)}, Size{Sockets: sockets})
 	if errors.Is(err, ErrRefused) {
 		t.Skip(err)
 	}
@@ -416,10 +416,10 @@ func TestUringLentPiece(t *testing.T) {
 	}
 }
 
-// TestUringRest takes all at once that has come while the ring rested.
-func TestUringRest(t *testing.T) { onEveryUring(t, testUringRest) }
+// TestUringGather takes all at once that has come while the ring let it gather.
+func TestUringGather(t *testing.T) { onEveryUring(t, testUringGather) }
 
-func testUringRest(t *testing.T, r *uringRing, accept func() net.Conn) {
+func testUringGather(t *testing.T, r *uringRing, accept func() net.Conn) {
 	const n = 100
 	var peers [n]net.Conn
 	for k := range peers {
@@ -430,14 +430,53 @@ func testUringRest(t *testing.T, r *uringRing, accept func() net.Conn) {
 	for _, peer := range peers {
 		io.WriteString(peer, "x")
 	}
-	r.RestUntil(r.Now() + 1000)
-	r.Wait(r.Now())
+	r.Gather(r.Now()+1000, AnyNumber)
+	r.Wait(r.Now() + patience)
 	taken := 0
 	for _, ok := r.Next(); ok; _, ok = r.Next() {
 		taken++
 	}
 	if taken != n {
 		t.Errorf("%d of %d", taken, n)
+	}
+}
+
+// TestUringGathersEnough ends a wait of a minute as soon as three sockets have something.
+func TestUringGathersEnough(t *testing.T) {
+	r, accept := newUring(t, ownMost)
+	if !r.queues.Gathers() {
+		t.Skip("needs Linux 6.12")
+	}
+	const n, enough = 5, 3
+	var peers [n]net.Conn
+	for k := range peers {
+		dial(t, r, uint64(k))
+		peers[k] = accept()
+	}
+	r.Wait(r.Now()) // all receive
+	sent := make(chan int64, 1)
+	go func() {
+		io.WriteString(peers[0], "x")
+		time.Sleep(20 * time.Millisecond)
+		sent <- r.Now()
+		for _, peer := range peers[1:enough] {
+			io.WriteString(peer, "x")
+		}
+	}()
+	begun := r.Now()
+	till, taken := begun+int64(time.Minute), 0
+	for taken < enough && r.Now() < till {
+		r.Gather(till, enough-taken)
+		r.Wait(till) // a signal may end it
+		for _, ok := r.Next(); ok; _, ok = r.Next() {
+			taken++
+		}
+	}
+	if ended := r.Now(); ended < <-sent || ended > begun+int64(time.Minute)/2 {
+		t.Errorf("the wait ended after %v", time.Duration(ended-begun))
+	}
+	if taken != enough {
+		t.Errorf("%d completions, want %d", taken, enough)
 	}
 }
 
@@ -511,13 +550,13 @@ func TestUringRefused(t *testing.T) {
 				over <- fmt.Errorf("seccomp: %w", err)
 				return
 			}
-			o, err := Open("auto", 100, nil)
+			o, err := Open("auto", Size{Sockets: 100}, nil)
 			if err != nil || o.Kind != "epoll" || !errors.Is(o.Refused, test.errno) {
 				t.Errorf("opened %q, refused %v, and failed with %v", o.Kind, o.Refused, err)
 			} else {
 				o.Free()
 			}
-			_, err = Open("uring", 1, nil)
+			_, err = Open("uring", Size{Sockets: 1}, nil)
 			over <- err
 		}()
 		err := <-over

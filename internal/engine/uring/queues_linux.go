@@ -23,6 +23,7 @@ const completions = 4096
 type Queues struct {
 	fd       int
 	deferred bool
+	gathers  bool
 	shared   []byte // heads, tails, and completions
 	entries  []byte // submissions
 
@@ -68,7 +69,7 @@ type setupArg struct {
 type waitArg struct {
 	sigmask     uint64
 	sigmaskSize uint32
-	_           uint32
+	leastUsec   uint32 // min_wait_usec
 	timeout     uint64
 }
 
@@ -86,6 +87,8 @@ const (
 
 	enterGetEvents = 1 << 0
 	enterExtArg    = 1 << 3
+
+	featureMinTimeout = 1 << 15
 
 	offRings = 0
 	offSQEs  = 0x10000000
@@ -115,6 +118,7 @@ func (q *Queues) Open() error {
 		return refusedError("io_uring_setup", errno)
 	}
 	q.fd, q.deferred = int(fd), arg.flags&setupDeferTaskrun != 0
+	q.gathers = q.deferred && arg.features&featureMinTimeout != 0
 	if err := q.mapQueues(&arg); err != nil {
 		q.Close()
 		return fmt.Errorf("mapping io_uring's queues: %w", err)
@@ -244,7 +248,24 @@ func (q *Queues) Submit(complete bool) error {
 // is not told of a limited wait, because that costs more than the wait itself. The thread then
 // keeps its processor, so the caller must leave one to other goroutines (machine.KeepProcs, and the
 // loops of target). A signal ends the wait early.
-func (q *Queues) Wait(timeout int64) error {
+func (q *Queues) Wait(timeout int64) error { return q.waitFor(1, timeout) }
+
+// Most is a number of completions that are never there at once.
+const Most = completions
+
+// Gather waits as Wait does, but until there are enough completions, or least ns have passed and
+// there is one. It may be called if Gathers.
+func (q *Queues) Gather(enough int, least, timeout int64) error {
+	q.wait.leastUsec = uint32(least / 1e3)
+	err := q.waitFor(uintptr(enough), min(timeout, Forever-1))
+	q.wait.leastUsec = 0
+	return err
+}
+
+// Gathers reports whether the kernel can Gather, as Linux does from 6.12 on.
+func (q *Queues) Gathers() bool { return q.gathers }
+
+func (q *Queues) waitFor(enough uintptr, timeout int64) error {
 	q.pieces.publishReturned()
 	atomic.StoreUint32(q.cqHead, q.head)
 	atomic.StoreUint32(q.sqTail, q.tail)
@@ -256,8 +277,8 @@ func (q *Queues) Wait(timeout int64) error {
 		arg, size = uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait)
 		flags |= enterExtArg
 	}
-	n, _, errno := enter(unix.SYS_IO_URING_ENTER, uintptr(q.fd), uintptr(q.QueuedEntries()), 1,
-		flags, arg, size)
+	n, _, errno := enter(unix.SYS_IO_URING_ENTER, uintptr(q.fd), uintptr(q.QueuedEntries()),
+		enough, flags, arg, size)
 	switch errno {
 	case 0:
 		q.submitted += uint32(n)

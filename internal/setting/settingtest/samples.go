@@ -44,6 +44,7 @@ var Samples = map[string]Sample{
 	"threads": {Good: "3", Wrong: "0", Shared: true, Value: 3, WrongValue: -1},
 	"cpus":    {Good: "0", Wrong: "x"}, // each generator has one at least
 	"ring":    {Good: "portable", Wrong: "x"},
+	"linger":  {Good: "100us", Wrong: "x"},
 	"spin":    {Good: "true", Wrong: "x"},
 	"users":   {Good: "90", Wrong: "0", Shared: true, Value: 90, WrongValue: -1},
 	"accept-encoding": {Good: "gzip,br;q=0.5", Wrong: "gizp", Value: "gzip,br;q=0.5",

@@ -430,6 +430,10 @@ func generatorText(r *result.Result) string {
 		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", format.Micros(*g.SendLagP99),
 			format.Micros(*g.SendLagMax)))
 	}
+	if g.Linger != nil {
+		all = append(all, fmt.Sprintf("answers waited %s for others, %s of the median",
+			format.Micros(g.Linger.Wait), format.Percent(100*g.Linger.Share)))
+	}
 	if g.GCPauseMax > 0 {
 		all = append(all, "GC pause max "+format.Micros(g.GCPauseMax))
 	}

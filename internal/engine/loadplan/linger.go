@@ -1,0 +1,43 @@
+package loadplan
+
+import (
+	"fmt"
+	"time"
+)
+
+// NoLinger is the Linger of a load whose threads look at each answer at once.
+const NoLinger = "off"
+
+// lingerMost is the longest Linger.
+const lingerMost = 10 * time.Millisecond
+
+// LingerFor is for how long answers gather, if Linger says so itself: off, or a time. Without a
+// Linger it is bounded by a share of the median latency (package batching), and fixed is false.
+func (p *Plan) LingerFor() (d time.Duration, fixed bool, err error) {
+	if p.Linger == "" || p.Linger == NoLinger {
+		return 0, p.Linger != "", nil
+	}
+	d, err = time.ParseDuration(p.Linger)
+	if err != nil || d < time.Microsecond || d > lingerMost {
+		return 0, true, fmt.Errorf("%q is neither %s nor a time from 1us to %v, as 100us",
+			p.Linger, NoLinger, lingerMost)
+	}
+	return d, true, nil
+}
+
+// checkLinger checks Linger, and whether answers may gather in such a load at all.
+func (p *Plan) checkLinger(flaw finder) {
+	d, _, err := p.LingerFor()
+	flaw(err != nil, "Linger", "%v", err)
+	if d == 0 {
+		return
+	}
+	flaw(p.Open(), "Linger", "answers gather in a closed loop alone: in an open one the wait would "+
+		"be latency").Mend = "leave out {Linger} or {Rate}"
+	flaw(p.Stream.IsSet(), "Linger", "events are not let gather: their times are measured").Mend =
+		"leave it out"
+	flaw(p.HTTP == HTTP3 || p.Ring == "portable", "Linger", "HTTP/3 and the portable ring hand over "+
+		"each answer as it comes").Mend = "leave it out"
+	flaw(p.Spin, "Linger", "threads that spin look at each answer at once").Mend =
+		"leave out {Linger} or {Spin}"
+}
