@@ -5,23 +5,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
-	"dyno/internal/lazyregexp"
 	"dyno/internal/view/format"
 )
-
-// trailing are zeros at the end of decimals.
-var trailing = lazyregexp.New(`(\.\d*?)0+($|[^\d])`)
-
-// trimZeros takes from a number with a unit, or without, the zeros that end its decimals.
-func trimZeros(s string) string {
-	s = trailing().ReplaceAllString(s, "$1$2")
-	if i := strings.IndexByte(s, '.'); i >= 0 && (i+1 == len(s) || s[i+1] < '0' || s[i+1] > '9') {
-		s = s[:i] + s[i+1:]
-	}
-	return s
-}
 
 // linear is an axis from 0 to somewhat above high, of values in a unit: see Amount.
 func linear(high float64, label, unit string) Axis {
@@ -51,7 +37,7 @@ func linearBetween(low, high float64, label, unit string) Axis {
 func ticksIn(unit string, at []float64) []Tick {
 	all := make([]Tick, len(at))
 	for i, v := range at {
-		all[i] = Tick{v, trimZeros(Amount(unit, v))}
+		all[i] = Tick{v, tickText(unit, v)}
 	}
 	return all
 }
@@ -176,14 +162,11 @@ func ratioTicks(low, high float64, most int) (ticks []float64) {
 	return []float64{low, 1, high}
 }
 
-// ratioText is a ratio on an axis.
-func ratioText(v float64) string { return strconv.FormatFloat(math.Round(1e4*v)/1e4, 'f', -1, 64) }
-
 // changeText is a ratio as a change.
 func changeText(v float64) string {
 	switch percent := 100 * (v - 1); {
 	case v >= 10:
-		return "×" + ratioText(v)
+		return "×" + format.Amount("ratio", v)
 	case math.Abs(percent) < 1e-9:
 		return "0"
 	case percent > 0:
@@ -193,26 +176,16 @@ func changeText(v float64) string {
 	}
 }
 
-// Amount is a value in the unit of an axis: that of a measure, as "µs per request", or "" of what
-// is counted, "percent", "ratio", "change" of a ratio as a change, and "percentile" of 1/(1−q).
-func Amount(unit string, v float64) string {
-	switch {
-	case unit == "percent":
-		return format.FinePercent(v / 100)
-	case unit == "ratio":
-		return ratioText(v)
-	case unit == "change":
+// tickText is a value in the unit of an axis: one of format.Tick, "change" of a ratio as a change,
+// or "percentile" of 1/(1−q).
+func tickText(unit string, v float64) string {
+	switch unit {
+	case "change":
 		return changeText(v)
-	case unit == "percentile":
+	case "percentile":
 		return percentileText(1 - 1/v)
-	case strings.HasPrefix(unit, "µs"):
-		return format.Micros(v) + strings.TrimPrefix(unit, "µs")
-	case unit == "MB":
-		return format.Size(v * 1e6)
-	case strings.HasPrefix(unit, "bytes"):
-		return format.Size(v)
 	}
-	return strings.TrimSpace(format.Exact3(v) + " " + unit)
+	return format.Tick(unit, v)
 }
 
 // median is that of some values, of which there is at least one.

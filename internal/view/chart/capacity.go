@@ -100,7 +100,7 @@ func traceView(s *capacity.Search, unit string) View {
 	}
 	v.Y = logarithmic(rates, 1.2, 7, unit, "")
 	v.Summary = fmt.Sprintf("%s in their order, from %s to %s %s",
-		format.Plural(int64(len(s.Probes)), "probe"), Amount("", v.Y.Low), Amount("", v.Y.High), unit)
+		format.Plural(int64(len(s.Probes)), "probe"), format.Amount("", v.Y.Low), format.Amount("", v.Y.High), unit)
 	return v
 }
 
@@ -153,7 +153,7 @@ func objectiveView(p payload.Capacity, i int) View {
 		v.Foot = []string{"bars: bounds, each at 95 %"}
 	}
 	v.Foot = append([]string{"n = " + format.Plural(int64(len(rates)), "probe")}, v.Foot...)
-	v.Legend = append(v.Legend, Key{Name: "limit " + trimZeros(Amount(in, limit)), Ink: "bad",
+	v.Legend = append(v.Legend, Key{Name: "limit " + format.Tick(in, limit), Ink: "bad",
 		Dash: 1})
 	return v
 }

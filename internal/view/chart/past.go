@@ -265,7 +265,7 @@ func Series(name, about string, s store.Series, runs []SeriesRun) (all []View) {
 				shape: map[string]Shape{result.Suspect: Ring, result.ClientBound: Cross,
 					result.Failing: Cross}[r.Verdict],
 				says: joined(": ", joined(", ", r.ID, dateText(r.Started), format.Known(r.Over,
-					Amount(unit, r.Value)), r.Verdict), r.Note)}
+					format.Amount(unit, r.Value)), r.Verdict), r.Note)}
 			c.runs = append(c.runs, one)
 			if r.Note != "" {
 				notes = append(notes, Mark{Kind: Text, Name: fmt.Sprint(len(notes) + 1), Ink: "ink",

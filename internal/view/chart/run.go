@@ -129,7 +129,7 @@ func (v *View) lines(label, unit, none string, all ...Mark) {
 		v.Empty = none
 	}
 	v.Y = linear(high, label, unit)
-	v.Summary = fmt.Sprintf("%s over time: at most %s", v.Title, Amount(unit, high))
+	v.Summary = fmt.Sprintf("%s over time: at most %s", v.Title, format.Amount(unit, high))
 }
 
 // styled is the i-th of several lines: its colour and its dash.
@@ -278,7 +278,7 @@ func codesView(r *result.Result, over []interval) View {
 		v.Y = logarithmic(values, 1.3, 6, "responses/s", "").or("logarithmic", v.Y, "linear")
 	}
 	v.Summary = fmt.Sprintf("Status codes over time: %s; at most %s/s", strings.Join(known, ", "),
-		Amount("", high))
+		format.Amount("", high))
 	return v
 }
 

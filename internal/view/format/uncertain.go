@@ -88,13 +88,7 @@ func Percentage(share float64, n int) string {
 
 // FinePercent is a share as a percentage that is held against a limit, or against 100 %. It has
 // four digits; near 100 % it has more, so that two digits tell what is missing: 99.9988 %.
-func FinePercent(share float64) string {
-	n := 4
-	if missing := 100 * (1 - share); missing > 0 {
-		n = max(n, 3-digits.PowerOfTen(missing))
-	}
-	return Percentage(share, n)
-}
+func FinePercent(share float64) string { return fine.write(100*share, false) }
 
 // ByPercent is a difference of so many percent, with its sign.
 func ByPercent(f float64) string {

@@ -36,12 +36,13 @@ import (
 
 	"dyno/internal/view/chart"
 	"dyno/internal/view/drawing"
+	"dyno/internal/view/format"
 )
 
 //go:embed all:dist
 var dist embed.FS
 
-// Names of the files in Assets.
+// Names of assets.
 const (
 	Script = "page.js"
 	Style  = "page.css"
@@ -51,18 +52,18 @@ var errNotBuilt = errors.New("this dyno was built without the page; build it wit
 	"npm --prefix internal/view/page/web ci && npm --prefix internal/view/page/web run build, " +
 	"and then dyno again (make build does both)")
 
-// Assets are the page's Script and Style. The error, if they were not built, says how to.
-func Assets() (fs.FS, error) {
-	assets, err := fs.Sub(dist, "dist")
+// Asset is the page's Script or Style. The script begins with how numbers are written, which package
+// format knows. The error, if they were not built, says how to.
+func Asset(name string) ([]byte, error) {
+	b, err := fs.ReadFile(dist, "dist/"+name)
 	if err != nil {
-		return nil, err
+		return nil, errNotBuilt
 	}
-	for _, name := range []string{Script, Style} {
-		if _, err := fs.Stat(assets, name); err != nil {
-			return nil, errNotBuilt
-		}
+	if name != Script {
+		return b, nil
 	}
-	return assets, nil
+	numbers, err := format.Script()
+	return append(numbers, b...), err
 }
 
 // A document is a page before it is written.
@@ -131,15 +132,11 @@ const loader = `"use strict";
 // writeHTML writes the document as HTML. The policy in it allows the page's own script and style,
 // by their hashes, and no connection to anywhere.
 func (d document) writeHTML(w io.Writer) error {
-	assets, err := Assets()
+	script, err := Asset(Script)
 	if err != nil {
 		return err
 	}
-	script, err := fs.ReadFile(assets, Script)
-	if err != nil {
-		return err
-	}
-	style, err := fs.ReadFile(assets, Style)
+	style, err := Asset(Style)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -139,6 +140,50 @@ func (p Run) phases() (t Table) {
 		if d.Max > 0 {
 			t.Rows = append(t.Rows, row)
 		}
+	}
+	return t
+}
+
+// checks has the checks of responses as reports write them, with their whole names.
+func checks(r *result.Result) *Table {
+	texts := report.CheckTable(r)
+	if len(texts) == 0 {
+		return nil
+	}
+	t := &Table{Head: texts[0]}
+	for i, k := range report.ByFailures(r.Checks) {
+		c, at, row := r.Checks[k], fmt.Sprintf("checks.%d.", k), texts[i+1]
+		t.Rows = append(t.Rows, []Cell{{Text: c.Name},
+			numberCell(at+"failed", float64(c.Failed), row[1]),
+			numberCell(at+"passed", float64(c.Passed), row[2]), {Text: row[3]}})
+	}
+	return t
+}
+
+// metrics has what a script counted as reports write it, with whole names.
+func metrics(r *result.Result) *Table {
+	texts := report.MetricTable(r)
+	if len(texts) == 0 {
+		return nil
+	}
+	t := &Table{Head: texts[0]}
+	for i, m := range r.Metrics {
+		row, at := []Cell{{Text: m.Name}}, fmt.Sprintf("metrics.%d.", i)
+		for _, text := range texts[i+1][1:] {
+			row = append(row, Cell{Text: text})
+		}
+		if m.Value != nil {
+			row[1] = numberCell(at+"value", *m.Value, row[1].Text)
+		} else if v := m.Values; v != nil {
+			for k, x := range []struct {
+				key string
+				of  float64
+			}{{"count", float64(v.Count)}, {"mean", v.Mean}, {"p50", v.P50}, {"p99", v.P99},
+				{"max", v.Max}} {
+				row[k+2] = numberCell(at+"values."+x.key, x.of, row[k+2].Text)
+			}
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

@@ -30,7 +30,7 @@ func TestNumbers(t *testing.T) {
 		"p99":             {Text: "over 2.00 s", Key: "latency.p99_us", Value: new(2e6)},
 		"p99.9":           {Text: "over 2.00 s", Key: "latency.p99_9_us", Value: new(2e6)},
 		"first event p99": {Text: "10.0 ms", Key: "stream.first_event.p99_us", Value: &d.P99},
-		"events":          {Text: "1,235/s", Key: "stream.rate.events", Value: new(1234.5)},
+		"events":          {Text: "1,234/s", Key: "stream.rate.events", Value: new(1234.5)},
 		"errors":          {Text: "0", Key: "requests.errors", Value: new(0.0)},
 	} {
 		if c := got[name]; c.Text != want.Text || c.Key != want.Key || c.Value == nil || *c.Value != *want.Value {

@@ -42,6 +42,8 @@ type Run struct {
 	Durations Table        `json:"durations"`
 	Phases    Table        `json:"phases"`
 	Routes    format.Table `json:"routes,omitempty"`
+	Checks    *Table       `json:"checks,omitempty"`  // a row for each; nil if there are none
+	Metrics   *Table       `json:"metrics,omitempty"` // likewise
 	Spectra   []Spectrum   `json:"-"`
 }
 
@@ -58,7 +60,7 @@ func OfRun(r *result.Result) Run {
 	p := Run{Kind: "run", Answer: report.RunAnswer(r), Words: report.RunSentences(r), Result: r}
 	p.Spectra = p.spectraOf()
 	p.Tiles, p.Durations, p.Phases = TilesOf(r), p.durations(), p.phases()
-	p.Routes = report.RouteTable(r)
+	p.Routes, p.Checks, p.Metrics = report.RouteTable(r), checks(r), metrics(r)
 	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
 	return p
 }

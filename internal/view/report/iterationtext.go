@@ -53,18 +53,24 @@ func scenarioRows(r *result.Result) (all []document.Row) {
 	return all
 }
 
-// checkTable has a row for each check, those that failed most often first.
-func checkTable(r *result.Result) format.Table {
+// ByFailures are the places of checks, of those that failed most often first.
+func ByFailures(all []result.CheckCount) []int {
+	places := make([]int, len(all))
+	for i := range all {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(all[b].Failed, all[a].Failed) })
+	return places
+}
+
+// CheckTable has a row for each check, ByFailures.
+func CheckTable(r *result.Result) format.Table {
 	if len(r.Checks) == 0 {
 		return nil
 	}
-	all := slices.Clone(r.Checks)
-	slices.SortStableFunc(all, func(a, b result.CheckCount) int {
-		return cmp.Compare(b.Failed, a.Failed)
-	})
 	t := format.Table{{"check", "failed", "passed", "share passed"}}
-	for _, c := range all {
-		share := format.TooFew
+	for _, i := range ByFailures(r.Checks) {
+		c, share := r.Checks[i], format.TooFew
 		if made := c.Passed + c.Failed; made > 0 {
 			share = format.FinePercent(float64(c.Passed) / float64(made))
 		}
@@ -74,8 +80,8 @@ func checkTable(r *result.Result) format.Table {
 	return t
 }
 
-// metricTable has a row for each counter and each histogram of a script.
-func metricTable(r *result.Result) format.Table {
+// MetricTable has a row for each counter and each histogram of a script.
+func MetricTable(r *result.Result) format.Table {
 	if len(r.Metrics) == 0 {
 		return nil
 	}

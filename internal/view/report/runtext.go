@@ -52,7 +52,7 @@ func runDocument(r *result.Result, s format.Style, plots []document.Part) docume
 		plots, []document.Part{
 			{Head: "Errors", Tone: format.Red, Table: errorTable(r), Sides: "rl", Most: format.MostRows,
 				Rest: "in --json"},
-			tablePart("Checks", checkTable(r)), tablePart("Metrics", metricTable(r)),
+			tablePart("Checks", CheckTable(r)), tablePart("Metrics", MetricTable(r)),
 			tablePart("Routes", RouteTable(r)), tablePart("Agents", agentTable(r.Fleet)),
 			tablePart("Server", processTable(r)),
 			{Head: "Profile", Table: functionTable(r), Sides: "rrl"}})}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"io/fs"
 	"mime"
 	"net/http"
 	"net/url"
@@ -35,7 +34,7 @@ func (s *Server) pageHandler(kind string) http.HandlerFunc {
 			answerError(w, http.StatusNotFound, fmt.Sprintf("there is no %q here", r.URL.Path))
 			return
 		}
-		if _, err := page.Assets(); err != nil {
+		if _, err := page.Asset(page.Script); err != nil {
 			answerError(w, http.StatusServiceUnavailable, err.Error())
 			return
 		}
@@ -63,14 +62,13 @@ func (s *Server) pageHandler(kind string) http.HandlerFunc {
 func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request) {
 	types := map[string]string{page.Script: "text/javascript", page.Style: "text/css"}
 	name := r.PathValue("name")
-	assets, err := page.Assets()
-	if err != nil || types[name] == "" {
+	if types[name] == "" {
 		answerError(w, http.StatusNotFound, fmt.Sprintf("there is no %q here", path.Base(name)))
 		return
 	}
-	b, err := fs.ReadFile(assets, name)
+	b, err := page.Asset(name)
 	if err != nil {
-		answerError(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusServiceUnavailable, err.Error())
 		return
 	}
 	w.Header().Set("Content-Type", types[name]+"; charset=utf-8")

@@ -67,19 +67,6 @@ export interface Iterations {
   [count: string]: unknown;
 }
 
-export interface Check {
-  name: string;
-  passed: number;
-  failed: number;
-}
-
-/** A Metric is a counter, with a value, or a histogram, of a script. */
-export interface Metric {
-  name: string;
-  value?: number;
-  values?: { count: number; mean: number; p50: number; p99: number; max: number };
-}
-
 export interface Result {
   id?: string;
   dyno: string;
@@ -96,8 +83,8 @@ export interface Result {
   series: Point[] | null;
   routes?: unknown[];
   iterations?: Iterations; // of a scenario of several steps, or with checks
-  checks?: Check[]; // of responses
-  metrics?: Metric[]; // that a script counted
+  checks?: unknown[]; // of responses
+  metrics?: unknown[]; // that a script counted
   generator: { verdict: string; [reading: string]: unknown };
   fcgi_stderr?: { text: string; bytes: number };
   fleet?: { agents: Agent[] | null; [reading: string]: unknown };
@@ -150,5 +137,7 @@ export interface Run {
   durations: Table | { rows: null }; // a column for each distribution; null: there is none
   phases: Table; // a row for each
   routes?: string[][]; // the texts of a row for each
+  checks?: Table; // a row for each
+  metrics?: Table;
   figures: Figures;
 }

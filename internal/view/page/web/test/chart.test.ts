@@ -1,5 +1,6 @@
 // What is drawn has its place and its words.
 
+import "./numbers";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { extent } from "../src/chart";

@@ -1,5 +1,6 @@
 // What is taken away as CSV is what was measured, and nothing that a spreadsheet would compute.
 
+import "./numbers";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cell, csv, facts } from "../src/table";

@@ -4,7 +4,7 @@ import * as format from "../format";
 import { cell, Cell, Table } from "../table";
 import type { Search } from "./data";
 
-const shows: Record<string, (v: number) => string> = { us: format.duration, percent: (v) => format.finePercent(v / 100), per_s: (v) => format.digits3(v) + "/s" };
+const shows: Record<string, (v: number) => string> = { us: format.duration, percent: format.finePercent, per_s: (v) => format.digits3(v) + "/s" };
 const show = (unit: string | undefined) => shows[unit ?? ""] ?? format.rate;
 
 /** probes has every number of every probe. */

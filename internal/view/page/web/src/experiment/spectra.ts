@@ -1,6 +1,6 @@
 // Latency by percentile, and by which factor each differs from the baseline's, in numbers.
 
-import { count, duration } from "../format";
+import { count, duration, percentile } from "../format";
 import { Cell, cell, told } from "../table";
 import { Payload, Spectrum } from "./data";
 import { isShown } from "./shown";
@@ -23,7 +23,7 @@ export function spectrumTable(p: Payload, level: string) {
       rows.push([
         s.arm,
         s.kind,
-        { text: "p" + Number((100 * q).toFixed(4)), key: `spectra.at.${i}`, value: p.spectra.at[i] },
+        { text: percentile(q), key: `spectra.at.${i}`, value: p.spectra.at[i] },
         of("merged"),
         of("low"),
         of("high"),
@@ -43,7 +43,7 @@ export function shiftTable(p: Payload, level: string) {
       rows.push([
         s.variant,
         s.baseline,
-        { text: "p" + Number((100 * d.quantile).toFixed(3)), key: `record.shifts.${n}.points.${k}.quantile`, value: d.quantile },
+        { text: percentile(d.quantile), key: `record.shifts.${n}.points.${k}.quantile`, value: d.quantile },
         of("ratio.estimate", d.ratio.estimate),
         of("ratio.low", d.ratio.low),
         of("ratio.high", d.ratio.high),

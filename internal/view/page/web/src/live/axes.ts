@@ -5,7 +5,7 @@ import * as format from "../format";
 import type { Axis, Tick } from "../view";
 
 /** inUnit are ticks in a unit. */
-const inUnit = (unit: string, at: number[]): Tick[] => at.map((v) => ({ at: v, text: format.trimZeros(format.amount(unit, v)) }));
+const inUnit = (unit: string, at: number[]): Tick[] => at.map((v) => ({ at: v, text: format.amount(unit, v, true) }));
 
 /** linear is an axis with up to about six round ticks. */
 export function linear(low: number, high: number, label: string, unit: string): Axis {

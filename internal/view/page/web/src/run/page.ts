@@ -41,7 +41,7 @@ export function show(run: Run): void {
   const charts = figures("first");
   const first = firstScreen(run.answer, [tiles(run.tiles), charts].filter((n) => n !== null), run.summary, charts ? chart : null);
   page(words.what, `${format.time(r.window.started)}, dyno ${r.dyno}`, [
-    { id: "iterations-all", title: r.iterations ? "Iterations and checks" : r.checks ? "Checks" : "Metrics", content: [scenario(r)] },
+    { id: "iterations-all", title: r.iterations ? "Iterations and checks" : r.checks ? "Checks" : "Metrics", content: [scenario(run)] },
     { id: "answers", title: "Answers and errors", hint: errorsHint(r), content: [statuses(r, figures("answers"))] },
     { id: "latencies", title: "Latency", hint: "phases, and every percentile", content: [figures("latencies"), run.durations.rows ? table(run.durations, "Durations") : null] },
     { id: "over-time", title: "Over time", content: [figures("over-time"), series(r)] },

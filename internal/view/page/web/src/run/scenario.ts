@@ -3,20 +3,17 @@
 import { h } from "../dom";
 import * as format from "../format";
 import { more } from "../layout";
-import type { Iterations, Result } from "../result";
+import type { Iterations, Run } from "../result";
 import { cell, facts, table } from "../table";
-import { checkTable } from "./checks";
-import { metricTable } from "./metrics";
 
 /** scenario has the iterations and tables of checks and metrics, each where there are any. */
-export function scenario(r: Result): HTMLElement | null {
-  const checks = r.checks ?? [];
-  const metrics = r.metrics ?? [];
-  if (!r.iterations && checks.length + metrics.length === 0) return null;
+export function scenario(run: Run): HTMLElement | null {
+  const { iterations } = run.result;
+  if (!iterations && !run.checks && !run.metrics) return null;
   return h("div", {},
-    ...(r.iterations ? iterationCounts(r.iterations) : []),
-    checks.length > 0 ? table(checkTable(checks), "Checks") : null,
-    metrics.length > 0 ? table(metricTable(metrics), "Metrics") : null);
+    ...(iterations ? iterationCounts(iterations) : []),
+    run.checks ? table(run.checks, "Checks") : null,
+    run.metrics ? table(run.metrics, "Metrics") : null);
 }
 
 function iterationCounts(i: Iterations): Node[] {
