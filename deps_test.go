@@ -127,7 +127,7 @@ lab/experiment/quantity: setting engine/check engine/loadplan / go.yaml.in/yaml
 lab/experiment/source: fault lazyregexp / go.yaml.in/yaml
 lab/experiment/starter: /
 lab/experiment/keys: engine/loadplan setting /
-lab/experiment: lab/experiment/keys lab/experiment/source engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting lazyregexp / go.yaml.in/yaml
+lab/experiment: fault lab/experiment/keys lab/experiment/source engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting lazyregexp / go.yaml.in/yaml
 lab/design: fact lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: hole lab/experiment redact setting lazyregexp / go.yaml.in/yaml
 remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result result/plansecrets server engine/loadplan engine/loadresult lazyregexp /
@@ -154,7 +154,7 @@ view/peers: digits fact result say /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
 view/labreport: fairness fact say lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/document view/format view/labanswer view/report /
 view/payload: result/streamed view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
-view/page: capacity result view/chart view/payload view/drawing /
+view/page: capacity result view/chart view/format view/payload view/drawing /
 view/page/pagetest: / github.com/chromedp
 view/chart: capacity engine/metric lab result result/streamed stats store view/answer view/format view/payload lazyregexp /
 view/drawing: view/chart / codeberg.org/go-fonts/liberation golang.org/x/image gonum.org/v1/plot

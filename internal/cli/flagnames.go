@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 
 	"dyno/internal/engine/loadplan"
-	"dyno/internal/lab/experiment"
+	"dyno/internal/fault"
 	"dyno/internal/setting"
 )
 
@@ -34,12 +33,12 @@ func (f *runFlags) planFaults() (all []error) {
 }
 
 // inVsFlags are the faults of a composed experiment by the flags of dyno vs. Its user has no such
-// file, so that a place in it says nothing.
+// file, so that a place in it says nothing. Those of other files have no path.
 func inVsFlags(err error) error {
 	var all []error
 	for _, one := range joinedErrors(err) {
-		if f, is := errors.AsType[experiment.Fault](one); is {
-			flaw := loadplan.Flaw{Setting: cmp.Or(f.Path, f.File), Problem: f.Message}
+		if f, is := errors.AsType[fault.Fault](one); is && f.Path != "" {
+			flaw := loadplan.Flaw{Setting: f.Path, Problem: f.Problem}
 			if s := setting.AtPath(setting.Vs, f.Path); s != nil {
 				flaw.Setting = "--" + s.Name
 			}

@@ -17,7 +17,6 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/luascript"
-	"dyno/internal/engine/metric"
 	"dyno/internal/fault"
 	"dyno/internal/objective"
 	"dyno/internal/result"
@@ -240,7 +239,7 @@ func summarize(r *result.Result) (s luascript.Summary, err error) {
 	}
 	if d := r.Latency; d != nil {
 		s.Latency = luascript.Statistics{Min: d.Min, Max: d.Max, Mean: d.Mean, Stdev: d.Stdev}
-		h, err := metric.DecodeHDR(d.HDR)
+		h, err := d.Histogram()
 		if err != nil {
 			return s, err
 		}

@@ -13,19 +13,24 @@ const most = 10
 // A Fault is a mistake at a place in a file, or in the value of a flag, which File then names.
 type Fault struct {
 	File         string
-	Line, Column int // from 1, in bytes; 0 where it does not apply
+	Line, Column int    // from 1, in bytes, in YAML in characters; 0 where it does not apply
+	Path         string // of an experiment's value that is wrong, as levels[0].pipeline; or ""
 	Problem      string
 }
 
 // Error begins as a compiler's messages do: file:line:column.
 func (f Fault) Error() string {
+	problem := f.Problem
+	if f.Path != "" {
+		problem = f.Path + ": " + problem
+	}
 	switch {
 	case f.Line == 0:
-		return f.File + ": " + f.Problem
+		return f.File + ": " + problem
 	case f.Column == 0:
-		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Problem)
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, problem)
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Problem)
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, problem)
 }
 
 // A List collects the faults of one text. It is usable as it is, with File set.
@@ -38,7 +43,8 @@ type List struct {
 // Add adds a fault. Beyond the first ten they are only counted.
 func (l *List) Add(line, column int, format string, args ...any) {
 	if l.count++; l.count <= most {
-		l.all = append(l.all, Fault{l.File, line, column, fmt.Sprintf(format, args...)})
+		l.all = append(l.all, Fault{File: l.File, Line: line, Column: column,
+			Problem: fmt.Sprintf(format, args...)})
 	}
 }
 

@@ -10,7 +10,9 @@ func TestError(t *testing.T) {
 	for want, f := range map[string]Fault{
 		"a.csv: is empty":        {File: "a.csv", Problem: "is empty"},
 		"a.csv:3: is too long":   {File: "a.csv", Line: 3, Problem: "is too long"},
-		"a.csv:3:4: is no quote": {"a.csv", 3, 4, "is no quote"},
+		"a.csv:3:4: is no quote": {File: "a.csv", Line: 3, Column: 4, Problem: "is no quote"},
+		"a.yaml:3:4: levels[0].rate: is missing": {File: "a.yaml", Line: 3, Column: 4, Path: "levels[0].rate",
+			Problem: "is missing"},
 	} {
 		if got := f.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -17,7 +17,7 @@ func TestText(t *testing.T) {
 		"a b.csv: file does not exist and out: no space left on device": fmt.Errorf("%w and %w", gone, full),
 		"a b.csv: file does not exist\na b.csv: file does not exist":    errors.Join(gone, gone),
 		"open a b.csv: another":                                         errors.New("open a b.csv: another"),
-		"f.csv:1:2: no":                                                 Fault{"f.csv", 1, 2, "no"},
+		"f.csv:1:2: no":                                                 Fault{File: "f.csv", Line: 1, Column: 2, Problem: "no"},
 		"it says otherwise":                                             hiding{gone},
 	} {
 		if got := Text(err); got != want {

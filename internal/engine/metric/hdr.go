@@ -109,6 +109,21 @@ func DecodeHDR(text string) (*Histogram, error) {
 	return h, nil
 }
 
+// Restore is the histogram of count values that EncodeHDR wrote, whose least and greatest value and
+// mean are in a unit of so many of what the histogram counts. An error means that dyno cannot have
+// written it.
+func Restore(text string, count int64, least, greatest, mean, unit float64) (*Histogram, error) {
+	h, err := DecodeHDR(text)
+	if err != nil {
+		return nil, err
+	}
+	if h.Count != count {
+		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, count)
+	}
+	whole := func(v float64) int64 { return int64(math.Round(v * unit)) }
+	return h, h.SetExactValues(whole(least), whole(greatest), math.Round(mean*unit))
+}
+
 func decodeHDR(text string) (*Histogram, error) {
 	packed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 
+	"dyno/internal/fault"
 	"dyno/internal/lab/experiment/source"
 )
 
@@ -34,9 +35,10 @@ func (c *checker) checkData() {
 
 // FaultIn is a fault of an experiment's file in the text at a path, as workload.request.body: at
 // the nth occurrence, from 0, of a fragment of it; "" is the whole text.
-func (e *Experiment) FaultIn(path, fragment string, nth int, message string) Fault {
+func (e *Experiment) FaultIn(path, fragment string, nth int,
+	problem string) fault.Fault {
 	d := newDecoder(e.File, e.Source)
-	if root, fault := d.text.Parse(); fault == nil {
+	if root, broken := d.text.Parse(); broken == nil {
 		d.decodeExperiment(root, new(Experiment))
 	}
 	at := source.Place{Line: 1, Column: 1}
@@ -45,7 +47,7 @@ func (e *Experiment) FaultIn(path, fragment string, nth int, message string) Fau
 	} else if n != nil {
 		at = source.Place{Line: n.Line, Column: n.Column}
 	}
-	return Fault{e.File, at.Line, at.Column, path, message}
+	return fault.Fault{File: e.File, Line: at.Line, Column: at.Column, Path: path, Problem: problem}
 }
 
 // PathOf is the path of a key of a mapping, as workload.variables.tenant.

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/fault"
 	"dyno/internal/lab/experiment/keys"
 	"dyno/internal/lab/experiment/source"
 	"dyno/internal/setting"
@@ -233,7 +234,8 @@ func (d *decoder) addFaultAt(p source.Place, path, format string, args ...any) {
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
 	}
-	d.faults = append(d.faults, Fault{d.file, p.Line, p.Column, path, message})
+	d.faults = append(d.faults, fault.Fault{File: d.file, Line: p.Line, Column: p.Column, Path: path,
+		Problem: message})
 }
 
 // nodeAt is the node of a path, or the nearest existing one around it.

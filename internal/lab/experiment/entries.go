@@ -172,14 +172,6 @@ func joinPath(path, key string) string {
 	return path + "." + key
 }
 
-// withPath returns the beginning of a message about a path.
-func withPath(path string) string {
-	if path == "" {
-		return ""
-	}
-	return path + ": "
-}
-
 // knownTag reports whether n has one of YAML's own types.
 func knownTag(n *yaml.Node) bool {
 	switch n.ShortTag() {

@@ -53,9 +53,10 @@ func readSource(name string, r io.Reader, o checks) (*Experiment, error) {
 	}
 	e := &Experiment{File: name, Here: here, Source: text}
 	d := newDecoder(name, text)
-	root, fault := d.text.Parse()
-	if fault != nil {
-		return nil, Faults{{name, fault.Line, fault.Column, "", fault.Problem}}
+	root, broken := d.text.Parse()
+	if broken != nil {
+		broken.File = name
+		return nil, Faults{*broken}
 	}
 	d.decodeExperiment(root, e)
 	entries := e.derive()

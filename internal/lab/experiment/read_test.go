@@ -79,7 +79,7 @@ func within(t *testing.T, text []byte, faults Faults) {
 	t.Helper()
 	s := source.New(text)
 	for _, f := range faults {
-		if f.Message == "" || f.Line < 1 || f.Line > s.At(len(strings.TrimPrefix(string(text), "\ufeff"))).Line || f.Column < 1 {
+		if f.Problem == "" || f.Line < 1 || f.Line > s.At(len(strings.TrimPrefix(string(text), "\ufeff"))).Line || f.Column < 1 {
 			t.Fatalf("nowhere: %v", f)
 		}
 		if line := []rune(s.Lines(f.Line, f.Line+1)); f.Column > len(line)+1 {

@@ -350,16 +350,7 @@ func (d *Distribution) Quantiles(at []float64) (values []float64, over []bool, e
 
 // Histogram is the histogram of what was answered.
 func (d *Distribution) Histogram() (*metric.Histogram, error) {
-	h, err := metric.DecodeHDR(d.HDR)
-	if err != nil {
-		return nil, err
-	}
-	if h.Count != d.Count {
-		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, d.Count)
-	}
-	ns := func(us float64) int64 { return int64(math.Round(us * 1e3)) }
-	err = h.SetExactValues(ns(d.Min), ns(d.answeredMax()), math.Round(d.Mean*1e3))
-	return h, err
+	return metric.Restore(d.HDR, d.Count, d.Min, d.answeredMax(), d.Mean, 1e3)
 }
 
 // LowerBounds is Histogram with what was not answered, at the duration that it exceeded.

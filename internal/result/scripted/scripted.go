@@ -81,15 +81,7 @@ func Named(all []Metric) (named []metric.Named, err error) {
 }
 
 func (v *Values) histogram() (*metric.Histogram, error) {
-	h, err := metric.DecodeHDR(v.HDR)
-	switch {
-	case err != nil:
-		return nil, err
-	case h.Count != v.Count:
-		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, v.Count)
-	}
-	whole := func(x float64) int64 { return int64(math.Round(x * perUnit)) }
-	return h, h.SetExactValues(whole(v.Min), whole(v.Max), math.Round(v.Mean*perUnit))
+	return metric.Restore(v.HDR, v.Count, v.Min, v.Max, v.Mean, perUnit)
 }
 
 // Check reports the metrics that cannot be.

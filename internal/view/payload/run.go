@@ -21,7 +21,6 @@ import (
 	"math"
 	"strings"
 
-	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
 	"dyno/internal/view/answer"
@@ -138,12 +137,12 @@ func (p Run) spectraOf() []Spectrum {
 
 func spectrumOf(of, name string, d *result.Distribution) Spectrum {
 	s := Spectrum{Of: of, Name: name, Count: d.Count, Points: [][2]float64{}}
-	switch h, err := metric.DecodeHDR(d.HDR); {
+	switch _, err := d.Histogram(); {
 	case d.HDR == "":
 		s.Why = "the result has no histogram of it"
 	case err != nil:
 		s.Why = "its histogram cannot be read: " + err.Error()
-	case h.Count < 2*beyond:
+	case d.Count < 2*beyond:
 		s.Why = "too few were measured for one"
 	default:
 		s.Points = spectrumPoints(d)

@@ -107,7 +107,7 @@ func cellSpectrum(c cellTrials, trials []*lab.Trial, kind string,
 }
 
 func histogramOf(d *result.Distribution) (metric.Sparse, error) {
-	h, err := metric.DecodeHDR(d.HDR)
+	h, err := d.Histogram()
 	if err != nil {
 		return metric.Sparse{}, fmt.Errorf("reading its histogram: %w", err)
 	}
