@@ -100,7 +100,8 @@ func traceView(s *capacity.Search, unit string) View {
 	}
 	v.Y = logarithmic(rates, 1.2, 7, unit, "")
 	v.Summary = fmt.Sprintf("%s in their order, from %s to %s %s",
-		format.Plural(int64(len(s.Probes)), "probe"), format.Amount("", v.Y.Low), format.Amount("", v.Y.High), unit)
+		format.Plural(int64(len(s.Probes)), "probe"), format.Amount("", v.Y.Low),
+		format.Amount("", v.Y.High), unit)
 	return v
 }
 

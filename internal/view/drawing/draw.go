@@ -134,8 +134,8 @@ func (s *sheet) layOut(v chart.View) {
 			}
 			says = max(says, s.measure(s.faces.regular, textSmall, r.Said()))
 		}
-		s.left += min(labels*widerFont, room*0.32) + gap
-		s.right -= min(says*widerFont, room*0.42) + gap
+		s.left += min(labels*widerFont, (s.width-2*edge)*0.34) + gap
+		s.right -= min(says*widerFont, (s.width-2*edge)*0.43) + gap
 		s.row = rowHeight
 		height = float64(len(v.Rows)) * s.row
 	} else if len(v.Panels) > 0 {
@@ -310,17 +310,20 @@ func (s *sheet) drawAxes(v chart.View) {
 
 // drawRows writes what is at the sides of rows.
 func (s *sheet) drawRows(all []chart.Row) {
+	const rounding = 0.1 // px: a text for which the room was made has it
+	clip := func(f font.Face, text string, room float64) string {
+		return s.clip(f, textSmall, text, room/widerFont+rounding)
+	}
 	for i, r := range all {
 		y := s.top + (float64(i)+0.5)*s.row + 4
 		if r.Head {
-			s.write(true, textSmall, "ink", edge, y, 0, s.clip(s.faces.bold, textSmall, r.Label,
-				s.right-edge))
+			s.write(true, textSmall, "ink", edge, y, 0, clip(s.faces.bold, r.Label, s.right-edge))
 			continue
 		}
-		label := s.clip(s.faces.regular, textSmall, r.Label, s.left-edge-gap)
-		s.write(false, textSmall, "ink", edge, y, 0, label)
-		says := s.clip(s.faces.regular, textSmall, r.Said(), s.width-edge-s.right-gap)
-		s.write(false, textSmall, cmp.Or(r.Ink, "ink"), s.right+gap, y, 0, says)
+		s.write(false, textSmall, "ink", edge, y, 0,
+			clip(s.faces.regular, r.Label, s.left-edge-gap))
+		s.write(false, textSmall, cmp.Or(r.Ink, "ink"), s.right+gap, y, 0,
+			clip(s.faces.regular, r.Said(), s.width-edge-s.right-gap))
 	}
 }
 

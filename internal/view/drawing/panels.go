@@ -40,7 +40,7 @@ func (s *sheet) drawPanels(all []chart.Panel) {
 		s.left, s.right = left+labels+gap, left+each-gap
 		s.top = top + textSmall*leading + gap
 		s.bottom = s.top + panelField
-		title := s.clip(s.faces.bold, textSmall, p.Title, each)
+		title := s.clip(s.faces.bold, textSmall, p.Title, each/widerFont)
 		s.write(true, textSmall, "ink", left, top+textSmall, 0, title)
 		s.drawPlot(chart.View{X: p.X, Y: p.Y, Marks: p.Marks})
 	}

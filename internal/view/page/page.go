@@ -52,8 +52,8 @@ var errNotBuilt = errors.New("this dyno was built without the page; build it wit
 	"npm --prefix internal/view/page/web ci && npm --prefix internal/view/page/web run build, " +
 	"and then dyno again (make build does both)")
 
-// Asset is the page's Script or Style. The script begins with how numbers are written, which package
-// format knows. The error, if they were not built, says how to.
+// Asset is the page's Script or Style. The script begins with how numbers are written, which
+// package format knows. The error, if they were not built, says how to.
 func Asset(name string) ([]byte, error) {
 	b, err := fs.ReadFile(dist, "dist/"+name)
 	if err != nil {

@@ -49,6 +49,11 @@ func TestSeenBeforeScripts(t *testing.T) {
 			if seen != want.drawn {
 				t.Errorf("%s, %d: %d figures are seen, want %d", name, width, seen, want.drawn)
 			}
+			for _, cut := range pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll(".drawn svg text")].filter((e) => {
+				const [text, svg] = [e, e.ownerSVGElement].map((e) => e.getBoundingClientRect());
+				return text.left < svg.left - 1 || text.right > svg.right + 1; }).map((e) => e.textContent)`) {
+				t.Errorf("%s, %d: %q is cut", name, width, cut)
+			}
 			inked := pagetest.Evaluate[bool](tab, `[...document.querySelectorAll(".drawn svg text")].every((e) =>
 				getComputedStyle(e).fill === getComputedStyle(document.body).color || getComputedStyle(e).fill !== "rgb(0, 0, 0)")`)
 			if !inked {

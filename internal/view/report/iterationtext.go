@@ -59,7 +59,9 @@ func ByFailures(all []result.CheckCount) []int {
 	for i := range all {
 		places[i] = i
 	}
-	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(all[b].Failed, all[a].Failed) })
+	slices.SortStableFunc(places, func(a, b int) int {
+		return cmp.Compare(all[b].Failed, all[a].Failed)
+	})
 	return places
 }
 

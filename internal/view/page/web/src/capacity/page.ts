@@ -33,7 +33,7 @@ function search(s: Search, p: Capacity) {
         tile("certified", "count.certified", s.count?.certified, format.count), tile("met with", "count.low", s.count?.low, format.count),
         tile("not met with", "count.high", s.count?.high, format.count), tile("a closed loop reached", "closed_loop_per_s", s.closed_loop_per_s, rate)),
     ] },
-    { id: "search", title: "Search", content: [figures(p, probes(s)), table(probes(s), "Probes"), factTable(p.words)] },
+    { id: "search", title: "Search", content: [...figures(p, probes(s), "Probes"), factTable(p.words)] },
   ];
 }
 
@@ -42,12 +42,17 @@ function sweep(p: Capacity) {
   return [
     { id: "verdict", title: "Verdict", content: [
       banner(c.fit ? "good" : "doubt", p.words.verdict), ...p.words.warnings.map((w) => banner("doubt", w)), factTable(p.words)] },
-    { id: "curve", title: "Throughput over load", content: [figures(p, points(c)), table(points(c), "Runs")] },
+    { id: "curve", title: "Throughput over load", content: figures(p, points(c), "Runs") },
   ];
 }
 
-/** figures are those of the payload, all with the same table. */
-const figures = (p: Capacity, t: Table) => h("div", { class: "views" }, ...viewsOf(p.figures).map((v) => viewFigure({ views: [v], table: () => t })));
+/** figures are those of the payload that show something, and their table; why there is none. */
+function figures(p: Capacity, t: Table, label: string): HTMLElement[] {
+  const all = viewsOf(p.figures);
+  const shown = all.filter((v) => !v.empty).map((v) => viewFigure({ views: [v], table: () => t }));
+  return [shown.length > 0 ? h("div", { class: "views" }, ...shown) : h("p", { class: "empty" }, all[0]?.empty ?? ""),
+    ...(t.rows.length > 0 ? [table(t, label)] : [])];
+}
 
 function factTable(words: Words): HTMLElement | null {
   const all = words.facts ?? [];
