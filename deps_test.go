@@ -76,7 +76,7 @@ redact: hole lazyregexp /
 atomicfile: /
 engine/uring: / golang.org/x/sys
 engine/ring: engine/uring / golang.org/x/sys
-engine/h3: fact engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.org/x/net github.com/quic-go/quic-go
+engine/h3: fact engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.org/x/net golang.org/x/sys github.com/quic-go/quic-go
 cgroup: /
 engine/machine: cgroup fact / golang.org/x/sys
 engine/proxyproto: /

@@ -2,12 +2,10 @@ package h3
 
 import (
 	"context"
-	"net"
-	"net/netip"
 	"sync"
+	"sync/atomic"
 
 	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/http3"
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
@@ -21,17 +19,20 @@ type conn struct {
 	life context.Context // ends when the worker closes the connection
 	end  context.CancelFunc
 
-	quic *quic.Conn        // set before Connected is reported without an error
-	http *http3.ClientConn // likewise
-
-	under   sync.Mutex
-	none    sync.Cond            // no exchange is running; guarded by under
-	running map[uint64]*exchange // by id; guarded by under
-	taken   uint64               // exchanges begun so far; guarded by under
-	over    bool                 // none is begun any more; guarded by under
+	quic   *quic.Conn      // set before Connected is reported without an error
+	begun  []*exchange     // by tag, the last of it; of the worker
+	gone   atomic.Bool     // the server takes no more requests
+	taking context.Context // ends then
+	leave  context.CancelFunc
 
 	// Guarded by ring.mu.
-	closed    bool // by the worker: nothing more is reported
+	queue
+	none      sync.Cond               // no exchange is running
+	running   int                     // exchanges
+	taken     uint64                  // exchanges begun so far
+	over      bool                    // none is begun any more
+	seen      [streamDecoder + 1]bool // streams of the server, by their kind
+	closed    bool                    // by the worker: nothing more is reported
 	queued    bool
 	connected bool   // dialing has ended, which is to be reported
 	failure   error  // of dialing
@@ -56,7 +57,8 @@ func (c *conn) serveConn() {
 		c.postConnected(err, fault)
 		return
 	}
-	c.http = c.ring.http.NewClientConn(c.quic)
+	c.sendSettings()
+	c.ring.all.Go(c.acceptStreams)
 	c.postHandshake()
 	select {
 	case <-c.quic.Context().Done():
@@ -79,16 +81,13 @@ func (c *conn) postHandshake() {
 // postConnectionEnd reports the end of each exchange, because one that never left need not fail,
 // and then that of the connection, unless the worker closed it.
 func (c *conn) postConnectionEnd() {
-	c.under.Lock()
-	for len(c.running) > 0 {
+	r := c.ring
+	r.mu.Lock()
+	for c.running > 0 {
 		c.none.Wait()
 	}
 	c.over = true
-	taken := c.taken
-	c.under.Unlock()
-	c.postRecord(record{what: leaving, n: taken})
-	r := c.ring
-	r.mu.Lock()
+	c.leaveRecords(record{what: leaving, n: c.taken}.appendTo(nil))
 	delete(r.live, c)
 	r.gone.addStats(c.quic.ConnectionStats())
 	r.mu.Unlock()
@@ -116,25 +115,27 @@ func (c *conn) postConnected(err error, fault *proto.Fault) {
 
 // postRecord leaves a record for the codec, unless the worker has closed the connection.
 func (c *conn) postRecord(r record) {
+	b := r.appendTo(nil)
 	c.ring.mu.Lock()
-	if !c.closed {
-		c.out = r.appendTo(c.out)
-		c.enqueueConn()
-	}
+	c.leaveRecords(b)
 	c.ring.mu.Unlock()
 }
 
-// postRecords leaves records that were appended to each other, likewise.
-func (c *conn) postRecords(records []byte) {
-	if len(records) == 0 {
-		return
-	}
-	c.ring.mu.Lock()
+// leaveRecords leaves records that were appended to each other, likewise; ring.mu is held.
+func (c *conn) leaveRecords(records []byte) {
 	if !c.closed {
 		c.out = append(c.out, records...)
 		c.enqueueConn()
 	}
-	c.ring.mu.Unlock()
+}
+
+// stopTaking notes that the server takes no more requests. The codec is told, so that it looks for
+// another connection, and those that wait for a stream are refused.
+func (c *conn) stopTaking() {
+	if !c.gone.Swap(true) {
+		c.leave()
+		c.postRecord(record{what: leaving, n: everything})
+	}
 }
 
 // enqueueConn sees to it that the worker asks the connection; ring.mu is held.
@@ -145,10 +146,7 @@ func (c *conn) enqueueConn() {
 	}
 	c.queued = true
 	if r.queue = append(r.queue, c); len(r.queue) == 1 {
-		select {
-		case r.wake <- struct{}{}:
-		default:
-		}
+		r.wakeWorker()
 	}
 }
 
@@ -178,25 +176,3 @@ func (c *conn) hasRecords() bool { return c.connected || len(c.out) > 0 || c.los
 
 // packetsReceived is how many have come.
 func (c *conn) packetsReceived() uint64 { return c.quic.ConnectionStats().PacketsReceived }
-
-// A socket is a UDP socket that is connected, which quic-go does not know of.
-type socket struct{ *net.UDPConn }
-
-// dialUDP connects a socket. Nothing is sent.
-func dialUDP(to ring.Addr) (socket, error) {
-	var from *net.UDPAddr
-	if to.From.IsValid() {
-		from = net.UDPAddrFromAddrPort(netip.AddrPortFrom(to.From, 0))
-	}
-	addr := netip.AddrPortFrom(to.TCP.Addr().Unmap(), to.TCP.Port())
-	c, err := net.DialUDP("udp", from, net.UDPAddrFromAddrPort(addr))
-	return socket{c}, ring.Errno(err)
-}
-
-// WriteTo writes to the peer, which is the only address that there can be.
-func (s socket) WriteTo(b []byte, _ net.Addr) (int, error) { return s.Write(b) }
-
-// WriteMsgUDP likewise.
-func (s socket) WriteMsgUDP(b, oob []byte, _ *net.UDPAddr) (n, oobn int, err error) {
-	return s.UDPConn.WriteMsgUDP(b, oob, nil)
-}

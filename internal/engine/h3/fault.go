@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/http3"
 
 	"dyno/internal/engine/proto"
 	ptls "dyno/internal/engine/proto/tls"
@@ -19,28 +18,12 @@ import (
 	"dyno/internal/fact"
 )
 
-// codeName is an error code of HTTP/3 as kinds of fault have it: "internal-error". There are
-// few, whatever a server says.
-func codeName(code http3.ErrCode) string {
-	name, known := strings.CutPrefix(code.String(), "H3_")
-	if !known {
-		name, known = strings.CutPrefix(code.String(), "QPACK_")
-	}
-	if !known {
-		return "unknown"
-	}
-	return hyphenated(name)
-}
-
 // hyphenated is the name of an error code as kinds of fault have it.
 func hyphenated(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
 // mends are the settings that would change what an error code says.
-var mends = map[http3.ErrCode][]fact.Remedy{http3.ErrCodeVersionFallback: {
+var mends = map[code][]fact.Remedy{codeVersionFallback: {
 	{Setting: "http", Value: "2"}, {Setting: "http", Value: "1.1"}}}
-
-// plainText is an error of quic-go without the package's name.
-func plainText(err error) string { return strings.TrimPrefix(err.Error(), "http3: ") }
 
 // isConnectionEnd reports whether err is the end of a connection: all of quic-go's are closed ones,
 // or the system's.
@@ -70,7 +53,7 @@ func handshakeFault(err error) (*proto.Fault, error) {
 		return nil, syscall.ETIMEDOUT
 	}
 	return &proto.Fault{Kind: proto.FaultHandshake, Err: err,
-		Detail: "QUIC handshake: " + plainText(err)}, nil
+		Detail: "QUIC handshake: " + err.Error()}, nil
 }
 
 // transportFault is what an error of QUIC means, and of TLS below it.
@@ -113,12 +96,12 @@ func faultAtEnd(err error) (*proto.Fault, error) {
 	var forgotten *quic.StatelessResetError
 	switch {
 	case errors.As(err, &application):
-		code := http3.ErrCode(application.ErrorCode)
+		code := code(application.ErrorCode)
 		switch {
-		case code == http3.ErrCodeNoError || code == 0:
+		case code == codeNoError || code == 0:
 			return nil, io.EOF
 		case application.Remote:
-			f := closingFault(codeName(code), code.String(), application.ErrorMessage, err)
+			f := closingFault(code.kind(), code.String(), application.ErrorMessage, err)
 			f.Mend = mends[code]
 			return f, nil
 		}

@@ -1,4 +1,4 @@
-// Package h3 is HTTP/3 (RFC 9114), spoken by quic-go on that library's own goroutines
+// Package h3 is HTTP/3 (RFC 9114) on the QUIC of quic-go, on that library's own goroutines,
 // and told to the worker as if it were bytes: a Ring whose connections are QUIC's, and a
 // codec for each of them.
 //
@@ -11,36 +11,51 @@
 // verdict remain the worker's, the same as for every other protocol, and there is no
 // second loop that could count otherwise.
 //
-// What it costs: an exchange takes a goroutine, passes through the Go scheduler several
-// times, and allocates what quic-go does. An instant is read when the worker learns of an
+// Frames and header blocks are ours: requests are encoded once for a run, and responses are
+// read without an object for each of their parts. QPACK has no dynamic table here.
+//
+// What it costs: the worker writes to the streams itself, so that the requests of a turn
+// leave together. A response has a goroutine, which serves one after another, and passes
+// through the Go scheduler several times. An instant is read when the worker learns of an
 // event, so that the scheduler's delays are in the latency, as they would be in that of any
-// program that uses the library. docs/measuring.md has figures.
+// program that uses the library. docs/measuring.md has figures, docs/benchmarks.md what they
+// consist of.
 //
 // Each connection has a UDP socket of its own, connected: servers that spread load by
 // address and port see clients as they are, and a port where nobody listens is refused
 // at once. 0-RTT is never used: requests begin when the handshake has ended.
 //
-//	codec.go      the codec: requests in, events out
-//	conn.go       a connection of QUIC: dial, handshake, end
-//	exchange.go   one request on its stream, in a goroutine
-//	fault.go      words for errors of QUIC and HTTP/3
-//	h3.go         options, and requests compiled once
-//	message.go    a request with values of its own, as text
-//	record.go     what ring and codec tell each other
-//	ring.go       the ring: completions of all connections
-//	sessions.go   TLS sessions to resume
-//	sink.go       header fields and bodies for who wants them
+//	codec.go         the codec: requests in, events out
+//	codes.go         error codes
+//	conn.go          a connection of QUIC: dial, handshake, end
+//	control.go       control streams: SETTINGS, GOAWAY
+//	exchange.go      one request on its stream
+//	fault.go         words for errors of QUIC and HTTP/3
+//	frames.go        cuts streams into frames
+//	h3.go            options, and requests encoded once
+//	message.go       a request with values of its own, as text
+//	qpack.go         compressed header fields
+//	record.go        what ring and codec tell each other
+//	response.go      a response, frame by frame
+//	ring.go          the ring: completions of all connections
+//	sessions.go      TLS sessions to resume
+//	sink.go          header fields and bodies for who wants them
+//	socket.go        UDP sockets; their packets are in
+//	socket_linux.go
+//	socket_other.go
+//	static.go        QPACK's static table
+//	waiting.go       exchanges that wait for a stream
 package h3
 
 import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/quic-go/quic-go/quicvarint"
 	"golang.org/x/net/http/httpguts"
 
 	"dyno/internal/engine/proto"
@@ -108,43 +123,65 @@ func hostHeader(r proto.Request) string {
 	return r.Authority
 }
 
-// A message is a request as quic-go takes it, and its body. Many exchanges read it at once.
+// A message is a request as it is sent. Many exchanges read it at once.
 type message struct {
-	request *http.Request
-	body    []byte
+	head  []byte // HEADERS, and the beginning of DATA if there is a body
+	body  []byte
+	short []byte // both, if they fit into a packet; else nil
+	bare  bool   // HEAD: the response will have no body
 }
+
+// shortMost is how long a short message is at most: quic-go takes as much without waiting.
+const shortMost = 1200
 
 // encodeRequests are all requests of a run. It fails on those that Check refuses.
 func (o Options) encodeRequests(reqs []proto.Request) ([]message, error) {
 	all := make([]message, len(reqs))
-	for i, r := range reqs {
-		if err := Check(r); err != nil {
+	for i := range reqs {
+		if err := Check(reqs[i]); err != nil {
 			return nil, fmt.Errorf("request %d: %w", i+1, err)
 		}
-		all[i] = message{o.httpRequest(r), r.Body}
+		all[i] = o.compileRequest(&reqs[i])
 	}
 	return all, nil
 }
 
-func (o Options) httpRequest(r proto.Request) *http.Request {
-	header := http.Header{"user-agent": nil} // which keeps quic-go from giving its own
+func (o Options) compileRequest(r *proto.Request) message {
+	list := o.appendList([]byte{0, 0}, r) // no inserts are required, and the base is 0
+	m := message{body: r.Body, bare: r.Method == "HEAD"}
+	m.head = append(quicvarint.Append([]byte{frameHeaders}, uint64(len(list))), list...)
+	if len(r.Body) > 0 {
+		m.head = quicvarint.Append(append(m.head, frameData), uint64(len(r.Body)))
+	}
+	if len(m.head)+len(r.Body) <= shortMost {
+		m.head = append(m.head, r.Body...)
+		m.short, m.head = m.head, m.head[:len(m.head)-len(r.Body)]
+	}
+	return m
+}
+
+// appendList appends r's header block.
+func (o Options) appendList(b []byte, r *proto.Request) []byte {
+	host := hostHeader(*r)
+	if ascii, err := httpguts.PunycodeHostPort(host); err == nil {
+		host = ascii
+	}
+	b = appendField(b, ":method", r.Method)
+	b = appendField(b, ":scheme", "https")
+	b = appendField(b, ":authority", host)
+	b = appendField(b, ":path", r.Path)
 	for _, f := range o.Defaults {
 		if !r.HasField(f.Name) {
-			header[strings.ToLower(f.Name)] = []string{f.Value}
+			b = appendField(b, strings.ToLower(f.Name), f.Value)
 		}
 	}
 	for _, f := range r.Header {
-		name := strings.ToLower(f.Name)
-		if name == "host" { // it is :authority
-			continue
+		if name := strings.ToLower(f.Name); name != "host" && name != "content-length" {
+			b = appendField(b, name, strings.Trim(f.Value, " \t"))
 		}
-		header[name] = append(header[name], strings.Trim(f.Value, " \t"))
 	}
-	host := hostHeader(r)
-	path := r.Path
-	if strings.HasPrefix(path, "//") { // else package url takes what follows for a host
-		path = "//" + host + path
+	if r.SendsLength() {
+		b = appendField(b, "content-length", strconv.Itoa(len(r.Body)))
 	}
-	return &http.Request{Method: r.Method, Host: host, Header: header,
-		URL: &url.URL{Scheme: "https", Host: host, Opaque: path}}
+	return b
 }

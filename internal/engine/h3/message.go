@@ -1,6 +1,7 @@
 package h3
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// A message with values of its own goes to the ring as text, for the ring's goroutines may read it
+// A message with values of its own goes to the ring as text, for the ring's goroutines may send it
 // when the worker has long used its memory for the next one: method, authority, path, how many
 // fields, the name and the value of each, and the body. Before each but the body stands its length.
 
@@ -84,9 +85,8 @@ func parseRequest(b []byte) (r proto.Request, ok bool) {
 	return r, ok
 }
 
-// readMessage is the message of a text that the worker will not change. It fails on what a value
-// can bring into a request that CheckValue allows and Check does not. Its errors leave out the
-// value, which may be secret.
+// readMessage is the message of a text. It fails on what a value can bring into a request that
+// CheckValue allows and Check does not. Its errors leave out the value, which may be secret.
 func (r *Ring) readMessage(text []byte, n uint64) (*message, error) {
 	request, ok := parseRequest(text)
 	if !ok || n > uint64(len(r.messages)) {
@@ -103,7 +103,11 @@ func (r *Ring) readMessage(text []byte, n uint64) (*message, error) {
 	if !httpguts.ValidHostHeader(hostHeader(request)) {
 		return nil, errNoHost
 	}
-	return &message{r.options.httpRequest(request), request.Body}, nil
+	m := r.options.compileRequest(&request)
+	if m.short == nil && n == 0 { // it is sent when the worker has long used the text's memory
+		m.body = bytes.Clone(m.body)
+	}
+	return &m, nil
 }
 
 var (

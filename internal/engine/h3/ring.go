@@ -1,16 +1,15 @@
 package h3
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/http3"
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/ring"
@@ -26,7 +25,6 @@ type Ring struct {
 	want     proto.Want
 	quic     *quic.Config
 	tls      *tls.Config
-	http     http3.Transport
 	buffers  sync.Pool // of *[bodyPiece]byte, to read bodies into
 
 	conns   []*conn // by fd; nil where none is open
@@ -34,7 +32,9 @@ type Ring struct {
 	batch   []*conn // taken from the queue
 	taken   int     // of batch
 	doubted []doubt
-	timer   *time.Timer
+	timer   *time.Timer // fires at armed, if that is not 0
+	armed   int64
+	fired   atomic.Bool
 	idle    int64
 
 	life context.Context // ends when the ring is freed
@@ -43,6 +43,8 @@ type Ring struct {
 	wake  chan struct{} // of 1: the queue is no longer empty
 	mu    sync.Mutex    // of what follows, and of the connections' shared fields
 	queue []*conn       // with something to report, each once
+	spare []*exchange   // out of use
+	freed bool          // none is put there any more
 	live  map[*conn]struct{}
 	gone  traffic // of connections that have ended
 }
@@ -62,7 +64,7 @@ const (
 const bufferWarning = "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING"
 
 // noError closes a connection in good order.
-const noError = quic.ApplicationErrorCode(http3.ErrCodeNoError)
+const noError = quic.ApplicationErrorCode(codeNoError)
 
 // traffic is bytes of UDP's payload, the QUIC packets with all that is in them.
 type traffic struct{ received, sent int64 }
@@ -96,23 +98,36 @@ func Open(o Options, reqs []proto.Request, want proto.Want, addrs []ring.Addr) (
 	r := &Ring{
 		addrs: addrs, options: o, messages: messages, want: want, tls: config,
 		quic: &quic.Config{
-			Versions:             []quic.Version{quic.Version1},
-			HandshakeIdleTimeout: 2 * o.Connecting, // the worker's is first
-			MaxIdleTimeout:       idleMost,
-			MaxIncomingStreams:   -1, // of requests by the server
+			Versions:              []quic.Version{quic.Version1},
+			HandshakeIdleTimeout:  2 * o.Connecting, // the worker's is first
+			MaxIdleTimeout:        idleMost,
+			MaxIncomingStreams:    -1, // of requests by the server
+			MaxIncomingUniStreams: uniStreams,
 
 			InitialStreamReceiveWindow: streamWindow, MaxStreamReceiveWindow: streamWindow,
 			InitialConnectionReceiveWindow: connectionWindow,
 			MaxConnectionReceiveWindow:     connectionWindow,
 		},
-		http:    http3.Transport{DisableCompression: true, MaxResponseHeaderBytes: maxHead},
 		buffers: sync.Pool{New: func() any { return new([bodyPiece]byte) }},
-		timer:   time.NewTimer(0), wake: make(chan struct{}, 1),
-		live: map[*conn]struct{}{},
+		wake:    make(chan struct{}, 1),
+		live:    map[*conn]struct{}{},
 	}
+	r.timer = time.AfterFunc(time.Hour, func() { r.fired.Store(true); r.wakeWorker() })
 	life, cancel := context.WithCancel(context.Background())
 	r.life = life
-	return r, func() { cancel(); r.all.Wait() }, nil
+	return r, func() { cancel(); r.timer.Stop(); r.freeExchanges(); r.all.Wait() }, nil
+}
+
+// freeExchanges ends the goroutines of the exchanges: of those that are out of use now, and of the
+// others when they are.
+func (r *Ring) freeExchanges() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.freed = true
+	for _, x := range r.spare {
+		close(x.start)
+	}
+	r.spare = nil
 }
 
 // Now is the time of all rings.
@@ -126,9 +141,10 @@ func (r *Ring) Extend(a ring.Addr) { r.addrs = append(slices.Clip(r.addrs), a) }
 
 // Connect never fails at once. Connected is the end of the handshake.
 func (r *Ring) Connect(addr int, user uint64) (int, error) {
-	c := &conn{user: user, ring: r, addr: r.addrs[addr], running: map[uint64]*exchange{}}
-	c.none.L = &c.under
+	c := &conn{user: user, ring: r, addr: r.addrs[addr]}
+	c.none.L = &r.mu
 	c.life, c.end = context.WithCancel(r.life)
+	c.taking, c.leave = context.WithCancel(c.life)
 	fd := len(r.conns)
 	if n := len(r.unused) - 1; n >= 0 {
 		fd = r.unused[n]
@@ -152,13 +168,15 @@ func (r *Ring) Send(fd int, b []byte) bool {
 		b = b[n:]
 		switch order.what {
 		case ask:
-			if x, m := c.beginRequest(order.id), &r.messages[order.n]; x != nil {
-				r.all.Go(func() { x.runRequest(m) })
-			}
+			c.beginRequest(order.id, &r.messages[order.n])
 		case askText:
-			if x, text := c.beginRequest(order.id), bytes.Clone(order.text); x != nil {
-				r.all.Go(func() { x.runText(text, order.n) })
+			m, err := r.readMessage(order.text, order.n)
+			if err != nil {
+				c.postRecord(record{what: failed, id: order.id, fault: proto.Fault{
+					Kind: proto.FaultMalformed, Detail: "the request cannot be sent: " + err.Error()}})
+				break
 			}
+			c.beginRequest(order.id, m)
 		case giveUp:
 			// They are counted first, because the server may answer at once.
 			r.doubted = append(r.doubted, doubt{c, c.packetsReceived()})
@@ -198,11 +216,13 @@ func (r *Ring) Wait(deadline int64) error {
 	if deadline <= from {
 		return nil
 	}
-	r.timer.Reset(time.Duration(deadline - from))
-	select {
-	case <-r.wake:
-	case <-r.timer.C:
+	// The timer stays armed for an earlier deadline: it wakes once too often, and each wait for a
+	// channel and a timer would cost more.
+	if r.fired.Swap(false) || r.armed == 0 || deadline < r.armed {
+		r.armed = deadline
+		r.timer.Reset(time.Duration(deadline - from))
 	}
+	<-r.wake
 	r.idle += ring.Clock() - from
 	r.takeReady()
 	return nil
@@ -223,10 +243,22 @@ func (r *Ring) postAlive() {
 	r.doubted = rest
 }
 
+// wakeWorker ends the worker's wait, or the next one.
+func (r *Ring) wakeWorker() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
 // takeReady swaps the batch that has been taken for what has come in meanwhile.
 func (r *Ring) takeReady() bool {
 	r.mu.Lock()
 	r.batch, r.queue = r.queue, r.batch[:0]
+	select { // what it was sent for has been taken
+	case <-r.wake:
+	default:
+	}
 	r.mu.Unlock()
 	r.taken = 0
 	return len(r.batch) > 0

@@ -124,23 +124,23 @@ func TestGivenUpWaiting(t *testing.T) {
 	}
 }
 
-// streams is how many exchanges have one.
+// streams is how many exchanges of those begun have a stream.
 func (c *conn) streams() (n int) {
-	c.under.Lock()
-	defer c.under.Unlock()
-	for _, x := range c.running {
+	for _, x := range c.begun {
+		x.mu.Lock()
 		if x.stream != nil {
 			n++
 		}
+		x.mu.Unlock()
 	}
 	return n
 }
 
 // exchanges is how many are under way.
 func (c *conn) exchanges() int {
-	c.under.Lock()
-	defer c.under.Unlock()
-	return len(c.running)
+	c.ring.mu.Lock()
+	defer c.ring.mu.Unlock()
+	return c.running
 }
 
 // A connection that always has something to tell keeps no other waiting, and a batch ends.

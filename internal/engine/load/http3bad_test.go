@@ -173,6 +173,23 @@ func TestHTTP3BadServers(t *testing.T) {
 			proto.FaultViolation, true},
 		"SETTINGS on a request": {func(p *quicPeer) { p.say([]byte{4, 0}) }, loadresult.Protocol,
 			proto.FaultViolation, true},
+		"a push": {func(p *quicPeer) { p.say(h3Status, []byte{5, 1, 0}) }, loadresult.Protocol,
+			proto.FaultViolation, true},
+		"a second SETTINGS": {func(p *quicPeer) { p.control.Write([]byte{4, 0}) }, loadresult.Protocol,
+			proto.FaultViolation, true},
+		"a second control stream": {func(p *quicPeer) {
+			if s, err := p.conn.OpenUniStream(); err == nil {
+				s.Write(h3Settings)
+			}
+		}, loadresult.Protocol, proto.FaultViolation, true},
+		"a stream of no known type": {func(p *quicPeer) {
+			if s, err := p.conn.OpenUniStream(); err == nil {
+				s.Write([]byte{0x21, 1, 2, 3})
+			}
+			p.say(h3Status)
+		}, "", "", false},
+		"DATA behind the trailer": {func(p *quicPeer) { p.say(h3Status, []byte{1, 2, 0, 0}, []byte{0, 1, 'x'}) },
+			loadresult.Protocol, proto.FaultViolation, true},
 		"the control stream ends": {func(p *quicPeer) { p.control.Close() }, loadresult.Protocol,
 			proto.FaultViolation, true},
 		"the connection is closed for a reason": {closed(http3.ErrCodeInternalError), loadresult.Protocol,

@@ -246,18 +246,20 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	return r.collectIntervals()
 }
 
-// keepProcs has the workers leave a processor to other goroutines. Where GOMAXPROCS is too low for
-// that, and belongs to others, the load is on the portable ring, whose workers keep none.
+// keepProcs has the workers leave a processor to other goroutines. Those of HTTP/3 and of the
+// portable ring wait as goroutines do and occupy none: the latter is the load's where GOMAXPROCS is
+// too low for others, and may not be raised.
 func (r *run) keepProcs() (giveBack func(), err error) {
+	if r.protocols.HTTP3 != nil {
+		return func() {}, nil
+	}
 	if giveBack = machine.KeepProcs(r.threads, !r.plan.Guest); giveBack != nil {
 		return giveBack, nil
 	}
-	switch r.plan.Ring {
-	case "auto":
+	if r.plan.Ring == "auto" {
 		r.plan.Ring = "portable"
 		r.addNotice(fact.PortableRing{Procs: runtime.GOMAXPROCS(0), Threads: r.threads})
-	case "portable":
-	default:
+	} else if r.plan.Ring != "portable" {
 		return nil, loadplan.Flaw{Setting: "Threads", Problem: fmt.Sprintf("%d threads on the ring "+
 			"%s need a higher GOMAXPROCS than %d", r.threads, r.plan.Ring, runtime.GOMAXPROCS(0))}
 	}
@@ -276,8 +278,7 @@ func (r *run) workerCPUs() (cpus []int, shared bool) {
 }
 
 // runWorker runs worker i on a locked thread that ends with it. A panic ends the run and not the
-// process. With HTTP/3 the goroutine is not locked: its bytes come from the library's goroutines,
-// and waking a locked thread for each answer costs half as much CPU again.
+// process. With HTTP/3 it is no thread: waking one for each answer would cost half as much again.
 func (r *run) runWorker(i int) {
 	var done workerReport
 	defer func() {

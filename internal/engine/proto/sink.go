@@ -43,9 +43,8 @@ func (w *Want) Cut(got int64, b []byte) []byte {
 // canceled, or that is Refused, Failed or Broken, it may have had a part.
 type Sink interface {
 	// Field is given a wanted field of the final response: those of the header in their order
-	// before the event Head, those of the trailer before Done. HTTP/3's come in the order of their
-	// names, and those of one name in theirs: its library keeps no other. Of FastCGI, Status is no
-	// field. The name is in lower case. Name and value must be copied to be kept.
+	// before the event Head, those of the trailer before Done. Of FastCGI, Status is no field. The
+	// name is in lower case. Name and value must be copied to be kept.
 	Field(tag uint32, name, value []byte, trailer bool)
 	// Body is given the next bytes of the body, Want.Body in all at most. They must be copied to
 	// be kept.

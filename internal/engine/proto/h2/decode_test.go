@@ -306,7 +306,7 @@ func TestSinkOfOversized(t *testing.T) {
 		c.Encode(nil, proto.Message{}, tag)
 	}
 	const field, each = "a", 4000
-	added := "\x40\x01" + field + string(appendInteger(nil, 0, 0x7f, each)) + strings.Repeat("v", each)
+	added := "\x40\x01" + field + string(AppendInteger(nil, 0, 0x7f, each)) + strings.Repeat("v", each)
 	hear(t, c, fr(frameHeaders, 5, 1, ok, added))
 	if given != (sizes{header: 1 + each}) {
 		t.Fatalf("given %+v of one field", given)

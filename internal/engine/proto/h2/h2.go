@@ -31,6 +31,7 @@
 //
 //	control.go   SETTINGS, WINDOW_UPDATE, RST_STREAM, PING, GOAWAY
 //	decode.go    which frame comes; DATA, and the end of a response
+//	encode.go    writes header fields
 //	fault.go     words for errors
 //	frame.go     writes frames
 //	h2.go        the codec: options, room, sending of bodies

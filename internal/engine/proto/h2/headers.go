@@ -65,41 +65,41 @@ func (c *codec) handleHeaderBlock(id uint32, b []byte, ends bool) proto.Event {
 			"the header of stream %d cannot be decompressed: %v", id, err))
 	case !open:
 		return proto.Event{}
-	case h.size > maxHead:
+	case h.Size > maxHead:
 		return c.failStream(slot, ends, cancel, newFault(proto.FaultOversized,
 			"the response header is longer than %d KiB", maxHead>>10))
-	case h.wrong != "":
-		return c.failStream(slot, ends, protocolError, malformed("%s", h.wrong))
+	case h.Wrong != "":
+		return c.failStream(slot, ends, protocolError, malformed("%s", h.Wrong))
 	case c.slots[slot].headed:
 		return c.handleTrailer(slot, h, ends)
-	case h.status == 0:
+	case h.Status == 0:
 		return c.failStream(slot, ends, protocolError, malformed("it has no :status"))
-	case h.status < 200:
+	case h.Status < 200:
 		return c.interimHeader(slot, h, ends)
 	}
 	return c.finalHeader(slot, h, ends)
 }
 
-func (c *codec) finalHeader(slot uint16, h header, ends bool) proto.Event {
+func (c *codec) finalHeader(slot uint16, h Header, ends bool) proto.Event {
 	s := &c.slots[slot]
-	s.headed, s.length, s.status = true, h.length, h.status
-	if s.bare = s.bare || h.status == 204 || h.status == 304; s.bare {
+	s.headed, s.length, s.status = true, h.Length, h.Status
+	if s.bare = s.bare || h.Status == 204 || h.Status == 304; s.bare {
 		s.length = 0
 	}
 	if ends {
 		c.later |= laterDone
 		c.done = slot
 	}
-	return proto.Event{What: proto.What{Kind: proto.Head, Tag: s.tag, Status: h.status}}
+	return proto.Event{What: proto.What{Kind: proto.Head, Tag: s.tag, Status: h.Status}}
 }
 
-func (c *codec) interimHeader(slot uint16, h header, ends bool) proto.Event {
+func (c *codec) interimHeader(slot uint16, h Header, ends bool) proto.Event {
 	s := &c.slots[slot]
 	s.interim++
 	switch {
 	case ends:
-		return c.failStream(slot, ends, protocolError, malformed("it ends with status %d", h.status))
-	case h.status == 101:
+		return c.failStream(slot, ends, protocolError, malformed("it ends with status %d", h.Status))
+	case h.Status == 101:
 		return c.failStream(slot, ends, protocolError, malformed("HTTP/2 has no status 101"))
 	case s.interim > maxInterim:
 		return c.failStream(slot, ends, cancel, newFault(proto.FaultOversized,
@@ -108,11 +108,11 @@ func (c *codec) interimHeader(slot uint16, h header, ends bool) proto.Event {
 	return proto.Event{}
 }
 
-func (c *codec) handleTrailer(slot uint16, h header, ends bool) proto.Event {
+func (c *codec) handleTrailer(slot uint16, h Header, ends bool) proto.Event {
 	switch {
 	case !ends:
 		return c.failStream(slot, ends, protocolError, malformed("a second header does not end it"))
-	case h.status != 0:
+	case h.Status != 0:
 		return c.failStream(slot, ends, protocolError, malformed("its trailer has a :status"))
 	}
 	return c.finishResponse(slot)

@@ -12,8 +12,8 @@ import (
 // whether HTTP/2 allows them, and their length, which decides what fits into the peer's dynamic
 // table. So an entry is a few numbers.
 
-// A field is a header field without its text.
-type field struct {
+// A Field is a header field without its text.
+type Field struct {
 	value int64  // of :status and content-length; -1: not a number
 	size  uint32 // as HPACK counts: name and value, and 32 for an entry
 	name  uint32 // bytes of the name
@@ -33,9 +33,9 @@ const (
 
 const overhead = 32 // bytes that a table entry counts for beside its text
 
-// fieldOf is the field of that name, without a value.
-func fieldOf(name []byte) field {
-	f := field{name: uint32(len(name))}
+// FieldOf is the field of that name, without a value.
+func FieldOf(name []byte) Field {
+	f := Field{name: uint32(len(name))}
 	switch string(name) {
 	case ":status":
 		f.kind = status
@@ -54,9 +54,12 @@ func fieldOf(name []byte) field {
 }
 
 // withValue is f with another value.
-func (f field) withValue(value []byte) field {
+func (f Field) withValue(value []byte) Field { return f.With(value, isClean(value)) }
+
+// With is f with another value, which is allowed or not.
+func (f Field) With(value []byte, allowed bool) Field {
 	f.size = f.name + uint32(len(value)) + overhead
-	f.bad = !isClean(value)
+	f.bad = !allowed
 	if f.value = 0; f.kind == status || f.kind == length {
 		f.value = parseDecimal(value)
 	}
@@ -106,53 +109,53 @@ func parseDecimal(b []byte) (v int64) {
 	return v
 }
 
-// A header is the meaning of a header block.
-type header struct {
-	status  uint16 // 0: none
+// A Header is the meaning of a header block, in HTTP/2 and HTTP/3.
+type Header struct {
+	Status  uint16 // 0: none
 	regular bool   // it has fields that are not pseudo-header fields
-	size    int    // of the list, as HPACK counts
-	length  int64  // content-length, or -1
-	wrong   string // the first violation of HTTP, or ""
+	Size    int    // of the list, as HPACK counts
+	Length  int64  // content-length; -1: none, which it must be before the first field
+	Wrong   string // the first violation of HTTP, or ""
 }
 
-// setField adds a field.
-func (h *header) setField(f *field) {
-	h.size += int(f.size)
+// SetField adds a field.
+func (h *Header) SetField(f *Field) {
+	h.Size += int(f.size)
 	wrong := ""
 	switch f.kind {
 	case status:
 		switch {
 		case f.value < 0:
 			wrong = "its :status is not a status code"
-		case h.status != 0:
+		case h.Status != 0:
 			wrong = "it has two fields :status"
 		case h.regular:
 			wrong = ":status comes after other fields"
 		default:
-			h.status = uint16(f.value)
+			h.Status = uint16(f.value)
 		}
 	case pseudo:
 		wrong = "it has a pseudo-header field that no response has"
 	case forbidden:
-		wrong = "it has a field whose name HTTP/2 does not allow"
+		wrong = "it has a field whose name HTTP/2 and HTTP/3 do not allow"
 	case length:
-		if f.value < 0 || h.length >= 0 && h.length != f.value {
+		if f.value < 0 || h.Length >= 0 && h.Length != f.value {
 			wrong = "its content-length is not one number"
 		}
-		h.length = f.value
+		h.Length = f.value
 	}
 	if f.bad {
 		wrong = "it has a field whose value HTTP does not allow"
 	}
 	h.regular = h.regular || f.kind != status
-	if h.wrong == "" {
-		h.wrong = wrong
+	if h.Wrong == "" {
+		h.Wrong = wrong
 	}
 }
 
 // A table is the dynamic table of the peer's encoder: a ring, newest at head.
 type table struct {
-	entries     []field
+	entries     []Field
 	texts       *texts // of the entries, if a sink wants fields; nil: none is kept
 	head, count int
 	size, max   int // bytes, as HPACK counts
@@ -167,7 +170,7 @@ const (
 )
 
 func newTable() table {
-	return table{entries: make([]field, maxEntries), max: defaultTable, limit: defaultTable}
+	return table{entries: make([]Field, maxEntries), max: defaultTable, limit: defaultTable}
 }
 
 // A text is what a field's numbers are of.
@@ -195,7 +198,7 @@ func (t *texts) putText(head int, name, value []byte) {
 }
 
 // addField adds a field, and its text if texts are kept.
-func (t *table) addField(f *field, name, value []byte) {
+func (t *table) addField(f *Field, name, value []byte) {
 	if int(f.size) > t.max {
 		t.count, t.size = 0, 0
 		return
@@ -225,7 +228,7 @@ func (t *table) resizeTable(max int) {
 
 // fieldAt is the field with an HPACK index, from 1, or nil. It is valid until the next entry is
 // added.
-func (t *table) fieldAt(i int) *field {
+func (t *table) fieldAt(i int) *Field {
 	if i < len(staticFields) {
 		return &staticFields[i]
 	}
@@ -280,19 +283,19 @@ func newDecoder(s *scratch, want *proto.Want, sink proto.Sink) decoder {
 type scratch struct {
 	text    []byte
 	name    []byte  // of a literal, while its value is decoded
-	inserts []field // by the block that is being decoded
+	inserts []Field // by the block that is being decoded
 	pure    bool    // it has not used the table
 	known   struct {
 		block   []byte
-		inserts []field
-		header  header
+		inserts []Field
+		header  Header
 	}
 }
 
 const knownMax = 1 << 10 // bytes of a block that are kept, and compared in vain
 
 // decodeBlock decodes a complete header block. After an error the connection cannot continue.
-func (d *decoder) decodeBlock(b []byte) (h header, err error) {
+func (d *decoder) decodeBlock(b []byte) (h Header, err error) {
 	if k := &d.known; len(b) > 0 && d.texts == nil && bytes.Equal(b, k.block) {
 		for i := range k.inserts {
 			d.addField(&k.inserts[i], nil, nil)
@@ -300,7 +303,7 @@ func (d *decoder) decodeBlock(b []byte) (h header, err error) {
 		return k.header, nil
 	}
 	d.pure, d.inserts = true, d.inserts[:0]
-	h.length = -1
+	h.Length = -1
 	for rest := b; len(rest) > 0; {
 		n, err := d.decodeField(rest, &h)
 		if err != nil {
@@ -317,15 +320,15 @@ func (d *decoder) decodeBlock(b []byte) (h header, err error) {
 }
 
 // decodeField decodes the field at the front of b, and returns its length.
-func (d *decoder) decodeField(b []byte, h *header) (int, error) {
+func (d *decoder) decodeField(b []byte, h *Header) (int, error) {
 	switch x := b[0]; {
 	case x&0x80 != 0:
-		i, n := parseInteger(b, 0x7f)
+		i, n := ParseInteger(b, 0x7f)
 		f := d.indexedField(i)
 		if i == 0 || f == nil {
 			return 0, errIndex
 		}
-		h.setField(f)
+		h.SetField(f)
 		if d.wanting {
 			name, value := d.textAt(i)
 			d.giveField(h, name, value)
@@ -334,8 +337,8 @@ func (d *decoder) decodeField(b []byte, h *header) (int, error) {
 	case x&0x40 != 0:
 		return d.decodeLiteral(b, 0x3f, h)
 	case x&0x20 != 0:
-		size, n := parseInteger(b, 0x1f)
-		if n == 0 || size > d.limit || h.size > 0 {
+		size, n := ParseInteger(b, 0x1f)
+		if n == 0 || size > d.limit || h.Size > 0 {
 			return 0, errUpdate
 		}
 		d.pure = false
@@ -345,18 +348,18 @@ func (d *decoder) decodeField(b []byte, h *header) (int, error) {
 	return d.decodeLiteral(b, 0x0f, h)
 }
 
-func (d *decoder) indexedField(i int) *field {
+func (d *decoder) indexedField(i int) *Field {
 	d.pure = d.pure && i < len(staticFields)
 	return d.fieldAt(i)
 }
 
 // decodeLiteral decodes a field whose value, or name and value, is a literal.
-func (d *decoder) decodeLiteral(b []byte, mask byte, h *header) (int, error) {
-	i, n := parseInteger(b, mask)
+func (d *decoder) decodeLiteral(b []byte, mask byte, h *Header) (int, error) {
+	i, n := ParseInteger(b, mask)
 	if n == 0 {
 		return 0, errInteger
 	}
-	var f field
+	var f Field
 	var name []byte
 	if i > 0 {
 		known := d.indexedField(i)
@@ -373,7 +376,7 @@ func (d *decoder) decodeLiteral(b []byte, mask byte, h *header) (int, error) {
 			return 0, err
 		}
 		n += k
-		f = fieldOf(s)
+		f = FieldOf(s)
 		name = s
 	}
 	if d.texts != nil { // the value takes the memory of its text
@@ -385,7 +388,7 @@ func (d *decoder) decodeLiteral(b []byte, mask byte, h *header) (int, error) {
 		return 0, err
 	}
 	f = f.withValue(value)
-	h.setField(&f)
+	h.SetField(&f)
 	if d.wanting {
 		d.giveField(h, name, value)
 	}
@@ -400,7 +403,14 @@ func (d *decoder) decodeLiteral(b []byte, mask byte, h *header) (int, error) {
 
 // decodeString decodes a string, which is valid until the next one, and returns its length in b.
 func (d *decoder) decodeString(b []byte) (s []byte, n int, err error) {
-	size, n := parseInteger(b, 0x7f)
+	return DecodeString(b, 0x7f, &d.text)
+}
+
+// DecodeString decodes the string at the front of b, and returns its length there. Mask has the
+// bits of its length in the first byte; the bit above them says that it is in Huffman code. Then s
+// is in text, which is overwritten.
+func DecodeString(b []byte, mask byte, text *[]byte) (s []byte, n int, err error) {
+	size, n := ParseInteger(b, mask)
 	switch {
 	case n == 0:
 		return nil, 0, errInteger
@@ -408,19 +418,19 @@ func (d *decoder) decodeString(b []byte) (s []byte, n int, err error) {
 		return nil, 0, errString
 	}
 	s = b[n : n+size]
-	if b[0]&0x80 != 0 {
+	if b[0]&(mask+1) != 0 {
 		var ok bool
-		if d.text, ok = huffman.decodeHuffman(d.text[:0], s); !ok {
+		if *text, ok = huffman.decodeHuffman((*text)[:0], s); !ok {
 			return nil, 0, errHuffman
 		}
-		s = d.text
+		s = *text
 	}
 	return s, n + size, nil
 }
 
-// parseInteger parses a number whose first bits are under mask. n is its length in bytes: 0 if it
+// ParseInteger parses a number whose first bits are under mask. n is its length in bytes: 0 if it
 // is incomplete or above all limits.
-func parseInteger(b []byte, mask byte) (v, n int) {
+func ParseInteger(b []byte, mask byte) (v, n int) {
 	if len(b) == 0 {
 		return 0, 0
 	}
@@ -434,60 +444,4 @@ func parseInteger(b []byte, mask byte) (v, n int) {
 		}
 	}
 	return 0, 0
-}
-
-func appendInteger(b []byte, first, mask byte, v int) []byte {
-	if v < int(mask) {
-		return append(b, first|byte(v))
-	}
-	b = append(b, first|mask)
-	for v -= int(mask); v >= 0x80; v >>= 7 {
-		b = append(b, byte(v)|0x80)
-	}
-	return append(b, byte(v))
-}
-
-// appendString appends s in the shorter form, plain or Huffman.
-func appendString(b []byte, s string) []byte {
-	if n := huffman.encodedSize(s); n < len(s) {
-		return huffman.appendEncoded(appendInteger(b, 0x80, 0x7f, n), s)
-	}
-	return append(appendInteger(b, 0, 0x7f, len(s)), s...)
-}
-
-// appendField appends a field that does not use a dynamic table: as an index if the static table
-// has it, otherwise as a literal that is never added to a table.
-func appendField(b []byte, name, value string) []byte {
-	index := 0
-	for i, f := range staticTable {
-		if f.Name == name && f.Value == value {
-			return appendInteger(b, 0x80, 0x7f, i+1)
-		}
-		if f.Name == name && index == 0 {
-			index = i + 1
-		}
-	}
-	return appendString(appendNameAt(b, name, index), value)
-}
-
-// appendName writes the name of a field whose value is to follow as a literal.
-func appendName(b []byte, name string) []byte {
-	for i, f := range staticTable {
-		if f.Name == name {
-			return appendNameAt(b, name, i+1)
-		}
-	}
-	return appendNameAt(b, name, 0)
-}
-
-// appendNameAt writes a name that the static table has at that index from 1, or 0 if it has not.
-func appendNameAt(b []byte, name string, index int) []byte {
-	first := byte(0)
-	if name == "authorization" || name == "cookie" || name == "proxy-authorization" {
-		first = 0x10 // nor any table further on
-	}
-	if b = appendInteger(b, first, 0x0f, index); index == 0 {
-		b = appendString(b, name)
-	}
-	return b
 }

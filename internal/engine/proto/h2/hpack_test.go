@@ -113,7 +113,7 @@ func TestDecoder(t *testing.T) {
 				write(name, value)
 			}
 			h, err := d.decodeBlock(wire.Bytes())
-			want := header{status: uint16(status), length: int64(length), size: size,
+			want := Header{Status: uint16(status), Length: int64(length), Size: size,
 				regular: h.regular}
 			if err != nil || h != want {
 				t.Fatalf("round %d, block %d: %+v, want %+v, %v", round, i, h, want, err)
@@ -134,7 +134,7 @@ func TestKnownBlock(t *testing.T) {
 			t.Fatal("the block is not known")
 		}
 		hb, errB := b.decodeBlock(block)
-		if ha != hb || errA != nil || errB != nil || ha.length != 12 {
+		if ha != hb || errA != nil || errB != nil || ha.Length != 12 {
 			t.Fatalf("%+v %v, %+v %v", ha, errA, hb, errB)
 		}
 		if a.size != (i+1)*(6+5+overhead+1+3+overhead) || a.size != b.size || a.count != 2*(i+1) {
@@ -142,7 +142,7 @@ func TestKnownBlock(t *testing.T) {
 		}
 	}
 	h, err := a.decodeBlock([]byte("\x88\xbe\xbf"))
-	if err != nil || h.size != 42+1+3+overhead+6+5+overhead {
+	if err != nil || h.Size != 42+1+3+overhead+6+5+overhead {
 		t.Errorf("%+v, %v", h, err)
 	}
 	if string(shared.known.block) != string(block) {
@@ -184,7 +184,7 @@ func BenchmarkHeader(b *testing.B) {
 			if !known {
 				d.known.block = d.known.block[:0]
 			}
-			if h, err := d.decodeBlock(block); err != nil || h.status != 200 {
+			if h, err := d.decodeBlock(block); err != nil || h.Status != 200 {
 				b.Fatal(h, err)
 			}
 		}
@@ -207,7 +207,7 @@ func FuzzTexts(f *testing.F) {
 		var want []string
 		for i, n := range sizes {
 			value := bytes.Repeat([]byte{byte('a' + i%26)}, int(n)*16)
-			f := fieldOf([]byte("x-name")).withValue(value)
+			f := FieldOf([]byte("x-name")).withValue(value)
 			table.addField(&f, []byte("x-name"), value)
 			want = append(want, string(value))
 			for k := range table.count {

@@ -37,7 +37,7 @@ func Check(r proto.Request) error {
 	faults := []error{h1.Check(r)}
 	for _, f := range r.Header {
 		switch name := strings.ToLower(f.Name); {
-		case fieldOf([]byte(name)).kind == forbidden && f.Name != "":
+		case FieldOf([]byte(name)).kind == forbidden && f.Name != "":
 			faults = append(faults, fmt.Errorf("header %s: is about a connection of HTTP/1.1, "+
 				"and HTTP/2 forbids it", f.Name))
 		case name == "te" && !strings.EqualFold(strings.TrimSpace(f.Value), "trailers"):
@@ -149,7 +149,7 @@ func (t *template) appendFilled(list []byte, fill *proto.Fill, value *[]byte) []
 		}
 		*value = v
 		v = bytes.Trim(v, " \t")
-		list = append(appendInteger(list, 0, 0x7f, len(v)), v...)
+		list = append(AppendInteger(list, 0, 0x7f, len(v)), v...)
 	}
 	return append(list, t.list[from:]...)
 }

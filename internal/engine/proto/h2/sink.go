@@ -2,8 +2,8 @@ package h2
 
 // giveField gives the sink a field, if it is one of a final response or its trailer, and wanted. It
 // gives none of a list that is longer than maxHead: a byte of the block can stand for 4 KiB of it.
-func (d *decoder) giveField(h *header, name, value []byte) {
-	if h.size <= maxHead && (h.status >= 200 || d.trailer) && len(name) > 0 && name[0] != ':' &&
+func (d *decoder) giveField(h *Header, name, value []byte) {
+	if h.Size <= maxHead && (h.Status >= 200 || d.trailer) && len(name) > 0 && name[0] != ':' &&
 		d.want.WantsField(name) {
 		d.sink.Field(d.tag, name, value, d.trailer)
 	}

@@ -40,9 +40,9 @@ func newStaticTexts() (texts [len(staticTable) + 1]text) {
 	return texts
 }
 
-func newStaticTable() (fields [len(staticTable) + 1]field) {
+func newStaticTable() (fields [len(staticTable) + 1]Field) {
 	for i, f := range staticTable {
-		named := fieldOf([]byte(f.Name))
+		named := FieldOf([]byte(f.Name))
 		fields[i+1] = named.withValue([]byte(f.Value))
 	}
 	return fields

@@ -1,0 +1,75 @@
+package h3
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quic-go/quic-go"
+)
+
+// A code is an error code of HTTP/3 or QPACK.
+type code uint64
+
+const (
+	codeNoError         code = 0x100
+	codeInternal        code = 0x102
+	codeStreamCreation  code = 0x103
+	codeClosedCritical  code = 0x104
+	codeFrameUnexpected code = 0x105
+	codeFrame           code = 0x106
+	codeID              code = 0x108
+	codeSettings        code = 0x109
+	codeMissingSettings code = 0x10a
+	codeRejected        code = 0x10b
+	codeCanceled        code = 0x10c
+	codeMessage         code = 0x10e
+	codeVersionFallback code = 0x110
+)
+
+// codeNames are the names of RFC 9114, 8.1, RFC 9204, 6, and RFC 9297, 5.2.
+var codeNames = map[code]string{
+	0x33: "H3_DATAGRAM_ERROR",
+
+	codeNoError: "H3_NO_ERROR", 0x101: "H3_GENERAL_PROTOCOL_ERROR", codeInternal: "H3_INTERNAL_ERROR",
+	codeStreamCreation: "H3_STREAM_CREATION_ERROR", codeClosedCritical: "H3_CLOSED_CRITICAL_STREAM",
+	codeFrameUnexpected: "H3_FRAME_UNEXPECTED", codeFrame: "H3_FRAME_ERROR",
+	0x107: "H3_EXCESSIVE_LOAD", codeID: "H3_ID_ERROR", codeSettings: "H3_SETTINGS_ERROR",
+	codeMissingSettings: "H3_MISSING_SETTINGS", codeRejected: "H3_REQUEST_REJECTED",
+	codeCanceled: "H3_REQUEST_CANCELLED", 0x10d: "H3_REQUEST_INCOMPLETE",
+	codeMessage: "H3_MESSAGE_ERROR", 0x10f: "H3_CONNECT_ERROR",
+	codeVersionFallback: "H3_VERSION_FALLBACK",
+
+	0x200: "QPACK_DECOMPRESSION_FAILED", 0x201: "QPACK_ENCODER_STREAM_ERROR",
+	0x202: "QPACK_DECODER_STREAM_ERROR",
+}
+
+func (c code) String() string {
+	if name := codeNames[c]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("unknown error code: %#x", uint64(c))
+}
+
+// kind is the code as kinds of fault have it: "internal-error". There are few, whatever a server
+// says.
+func (c code) kind() string {
+	name := codeNames[c]
+	if name == "" {
+		return "unknown"
+	}
+	_, name, _ = strings.Cut(name, "_")
+	return hyphenated(name)
+}
+
+// A violation is what a server did against the rules of HTTP/3, for which the connection is closed.
+type violation struct {
+	code code
+	what string
+}
+
+func (v *violation) Error() string { return v.what }
+
+// closeFor closes a connection for what its server did.
+func closeFor(c *quic.Conn, v *violation) {
+	c.CloseWithError(quic.ApplicationErrorCode(v.code), v.what)
+}

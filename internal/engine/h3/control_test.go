@@ -1,0 +1,87 @@
+package h3
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/proto"
+)
+
+// control hears a control stream in pieces, and says what was wrong, and whether the server leaves.
+func hearControl(t *testing.T, stream string, size int) string {
+	t.Helper()
+	r, free, err := Open(Options{TLS: &tls.Config{}}, []proto.Request{get}, proto.Want{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer free()
+	c := &conn{ring: r, leave: func() {}}
+	user, frames := newControl(c), frameReader{}
+	for in := []byte(stream); len(in) > 0; {
+		n := min(size, len(in))
+		if err = frames.readFrames(in[:n], user); err != nil {
+			break
+		}
+		in = in[n:]
+	}
+	if cap(frames.kept) > 2*settingsMost {
+		t.Errorf("%d bytes are kept", cap(frames.kept))
+	}
+	if v := (*violation)(nil); errors.As(err, &v) {
+		return v.code.String()
+	}
+	return fmt.Sprint("leaves ", c.gone.Load())
+}
+
+// What a server may say on its control stream, and what it may not.
+func TestControl(t *testing.T) {
+	settings, leave := frame(4, "\x06\x10\x33\x01"), func(id string) string { return frame(7, id) }
+	for name, tc := range map[string]struct{ stream, want string }{
+		"settings":            {settings, "leaves false"},
+		"none":                {frame(4, ""), "leaves false"},
+		"others":              {settings + frame(0x21, "x") + frame(0x4040, ""), "leaves false"},
+		"GOAWAY":              {settings + leave("\x08"), "leaves true"},
+		"GOAWAY, going down":  {settings + leave("\x7f\xfc") + leave("\x04") + leave("\x04"), "leaves true"},
+		"GOAWAY, going up":    {settings + leave("\x04") + leave("\x08"), "H3_ID_ERROR"},
+		"GOAWAY of a push":    {settings + leave("\x05"), "H3_ID_ERROR"},
+		"GOAWAY, cut":         {settings + leave("\x40"), "H3_FRAME_ERROR"},
+		"GOAWAY, long":        {settings + leave("\x04\x04"), "H3_FRAME_ERROR"},
+		"GOAWAY, longer":      {settings + leave("123456789"), "H3_FRAME_ERROR"},
+		"GOAWAY, empty":       {settings + leave(""), "H3_FRAME_ERROR"},
+		"GOAWAY first":        {leave("\x04"), "H3_MISSING_SETTINGS"},
+		"an unknown first":    {frame(0x21, ""), "H3_MISSING_SETTINGS"},
+		"twice":               {settings + settings, "H3_FRAME_UNEXPECTED"},
+		"a setting twice":     {frame(4, "\x06\x10\x06\x10"), "H3_SETTINGS_ERROR"},
+		"a setting of HTTP/2": {frame(4, "\x02\x01"), "H3_SETTINGS_ERROR"},
+		"a cut setting":       {frame(4, "\x06"), "H3_FRAME_ERROR"},
+		"a cut value":         {frame(4, "\x06\x40"), "H3_FRAME_ERROR"},
+		"endless settings":    {frame(4, strings.Repeat("\x06\x10", settingsMost))[:9], "H3_FRAME_ERROR"},
+		"DATA":                {settings + frame(0, "x"), "H3_FRAME_UNEXPECTED"},
+		"HEADERS":             {settings + headers("a", "b"), "H3_FRAME_UNEXPECTED"},
+		"PUSH_PROMISE":        {settings + frame(5, "\x00"), "H3_ID_ERROR"},
+		"CANCEL_PUSH":         {settings + frame(3, "\x00"), "H3_ID_ERROR"},
+		"MAX_PUSH_ID":         {settings + frame(0xd, "\x00"), "H3_FRAME_UNEXPECTED"},
+		"PRIORITY_UPDATE":     {settings + frame(0xf0700, "\x00"), "H3_FRAME_UNEXPECTED"},
+		"HTTP/2":              {settings + frame(8, "1234"), "H3_FRAME_UNEXPECTED"},
+	} {
+		for _, size := range []int{len(tc.stream) + 1, 1, 3} {
+			if got := hearControl(t, tc.stream, size); got != tc.want {
+				t.Errorf("%s, %d bytes at a time: %s; want %s", name, size, got, tc.want)
+			}
+		}
+	}
+}
+
+// However a control stream is cut, it says the same, and little of it is kept.
+func FuzzControl(f *testing.F) {
+	f.Add([]byte(frame(4, "\x06\x10")+frame(7, "\x08")+frame(0x21, "xyz")+frame(7, "\x04")), uint8(1))
+	f.Fuzz(func(t *testing.T, stream []byte, chunk uint8) {
+		whole := hearControl(t, string(stream), len(stream)+1)
+		if cut := hearControl(t, string(stream), int(chunk)+1); cut != whole {
+			t.Errorf("whole: %s; cut: %s", whole, cut)
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package h3
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/quic-go/quic-go/quicvarint"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/proto/prototest"
+)
+
+// frame is a frame of HTTP/3.
+func frame(kind uint64, payload string) string {
+	b := quicvarint.Append(quicvarint.Append(nil, kind), uint64(len(payload)))
+	return string(b) + payload
+}
+
+// headers is HEADERS with those fields, name and value by turns.
+func headers(fields ...string) string {
+	list := []byte{0, 0}
+	for i := 0; i < len(fields); i += 2 {
+		list = appendField(list, fields[i], fields[i+1])
+	}
+	return frame(frameHeaders, string(list))
+}
+
+// A reading is a response of which the codec is told.
+type reading struct {
+	response
+	given prototest.Record
+}
+
+// read reads a stream in pieces, and says how it ended: "ok", or what was wrong.
+func read(t *testing.T, stream string, size int, bare bool, want proto.Want) (*reading, string) {
+	t.Helper()
+	r := &reading{response: response{want: &want}}
+	r.beginResponse(0, bare)
+	ended := func() error {
+		for in := []byte(stream); len(in) > 0; {
+			n := min(size, len(in))
+			piece := bytes.Clone(in[:n])
+			if err := r.frames.readFrames(piece, &r.response); err != nil {
+				return err
+			}
+			clear(piece) // the next piece comes into the same memory
+			in = in[n:]
+		}
+		return r.finishResponse()
+	}()
+	var texts []string
+	for in := r.records; len(in) > 0; {
+		told, n := parseRecord(in)
+		if n <= 0 {
+			t.Fatalf("%x is no record", in)
+		}
+		in = in[n:]
+		switch told.what {
+		case head:
+			texts = append(texts, fmt.Sprint(told.n))
+		case field, trailer:
+			r.given.Field(0, told.text[:told.n], told.text[told.n:], told.what == trailer)
+		case piece:
+			r.given.Body(0, told.text)
+		}
+	}
+	var broken *violation
+	switch {
+	case errors.As(ended, &broken):
+		texts = append(texts, fmt.Sprintf("%v %s", broken.code, broken.what))
+	case ended != nil:
+		texts = append(texts, ended.Error())
+	default:
+		texts = append(texts, fmt.Sprint("ok ", r.got))
+	}
+	return r, strings.Join(texts, ", ")
+}
+
+// What streams of responses mean, however they are cut.
+func TestResponses(t *testing.T) {
+	ok, of3 := headers(":status", "200"), headers(":status", "200", "content-length", "3")
+	long := strings.Repeat("x", 70)
+	for name, tc := range map[string]struct {
+		stream string
+		bare   bool
+		want   string
+	}{
+		"empty":            {ok, false, "200, ok 0"},
+		"a body":           {of3 + frame(0, "ab") + frame(0, "") + frame(0, "c"), false, "200, ok 3"},
+		"without a length": {ok + frame(0, long), false, "200, ok 70"},
+		"the same length twice": {headers(":status", "200", "content-length", "1", "content-length", "1") +
+			frame(0, "a"), false, "200, ok 1"},
+		"a trailer":       {ok + frame(0, "ab") + headers("a", "b"), false, "200, ok 2"},
+		"interim":         {headers(":status", "103", "link", "x") + ok, false, "200, ok 0"},
+		"unknown frames":  {frame(0x21, long) + ok + frame(0x40, "") + frame(0, "a") + frame(1<<40, long), false, "200, ok 1"},
+		"HEAD":            {of3, true, "200, ok 0"},
+		"HEAD and a body": {of3 + frame(0, "abc"), true, "200, " + proto.ForbiddenBody(200, nil).Detail},
+		"304 and a length": {headers(":status", "304", "content-length", "3") + frame(0, ""), false,
+			"304, ok 0"},
+		"204 and a body":       {headers(":status", "204") + frame(0, "a"), false, "204, " + proto.ForbiddenBody(204, nil).Detail},
+		"nothing":              {"", false, errTruncated.Error()},
+		"only interim":         {headers(":status", "100"), false, errTruncated.Error()},
+		"cut in a frame":       {ok + frame(0, "abc")[:3], false, "200, " + errTruncated.Error()},
+		"cut in a head":        {ok + "\x00", false, "200, " + errTruncated.Error()},
+		"too short":            {of3 + frame(0, "a"), false, "200, its body has 1 bytes, and its content-length is 3"},
+		"too long":             {of3 + frame(0, "ab") + frame(0, "cd"), false, "200, its body is longer than its content-length, 3"},
+		"101":                  {headers(":status", "101"), false, "HTTP/3 has no status 101"},
+		"no status":            {headers("a", "b"), false, "it has no :status"},
+		"a late status":        {headers("a", "b", ":status", "200"), false, ":status comes after other fields"},
+		"two statuses":         {headers(":status", "200", ":status", "200"), false, "it has two fields :status"},
+		"a request":            {headers(":method", "GET", ":status", "200"), false, "it has a pseudo-header field that no response has"},
+		"two lengths":          {headers(":status", "200", "content-length", "1", "content-length", "2"), false, "its content-length is not one number"},
+		"a bad value":          {headers(":status", "200", "a", "b\x01"), false, "it has a field whose value HTTP does not allow"},
+		"an upgrade":           {headers(":status", "200", "upgrade", "b"), false, "it has a field whose name HTTP/2 and HTTP/3 do not allow"},
+		"a bad trailer":        {ok + headers(":status", "200"), false, "200, its trailer has a :status"},
+		"DATA first":           {frame(0, "a"), false, "H3_FRAME_UNEXPECTED DATA before the header"},
+		"DATA last":            {ok + headers("a", "b") + frame(0, "a"), false, "200, H3_FRAME_UNEXPECTED DATA behind the trailer"},
+		"a third header":       {ok + headers("a", "b") + headers("a", "b"), false, "200, H3_FRAME_UNEXPECTED HEADERS behind the trailer"},
+		"SETTINGS":             {ok + frame(4, ""), false, "200, H3_FRAME_UNEXPECTED a frame of type 4 on the stream of a request"},
+		"CANCEL_PUSH":          {frame(3, "\x00"), false, "H3_FRAME_UNEXPECTED a frame of type 3 on the stream of a request"},
+		"PUSH_PROMISE":         {ok + frame(5, ""), false, "200, H3_ID_ERROR a frame about a push, which we do not allow"},
+		"PING of HTTP/2":       {frame(6, ""), false, "H3_FRAME_UNEXPECTED a frame of HTTP/2's type 6"},
+		"MAX_PUSH_ID":          {frame(0xd, ""), false, "H3_FRAME_UNEXPECTED a frame of type 0xd, which only clients send"},
+		"a header without end": {frame(1, "")[:1] + "\x80\x04\x00\x01", false, errTooLong.Error()},
+		"a table":              {frame(1, "\x01\x00\xd9"), false, errPrefix.Error()},
+		"a table's field":      {frame(1, "\x00\x00\xd9\x80"), false, errDynamic.Error()},
+		"a table's name":       {frame(1, "\x00\x00\xd9\x40\x00"), false, errDynamic.Error()},
+		"behind the base":      {frame(1, "\x00\x00\xd9\x10"), false, errDynamic.Error()},
+		"beyond the table":     {frame(1, "\x00\x00\xff\x24"), false, errIndex.Error()},
+		"no prefix":            {frame(1, "\x00"), false, errCut.Error()},
+		"an empty block":       {frame(1, ""), false, errCut.Error()},
+		"a long list":          {frame(1, "\x00\x00\xd9"+strings.Repeat("\xfa", 10_000)), false, errTooLong.Error()},
+	} {
+		for _, size := range []int{len(tc.stream) + 1, 1, 7} {
+			if _, got := read(t, tc.stream, size, tc.bare, proto.Want{}); got != tc.want {
+				t.Errorf("%s, %d bytes at a time: %s; want %s", name, size, got, tc.want)
+			}
+		}
+	}
+}
+
+// What is wanted of a response is given in its order, and nothing of interim ones.
+func TestGiven(t *testing.T) {
+	stream := headers(":status", "103", "b", "early") + headers(":status", "200", "b", "2", "set-cookie", "x=1",
+		"x-content-type-options", "nosniff", "b", "\tü") + frame(0, "hello") + frame(0, ", world") + headers("b", "last")
+	for _, size := range []int{1 << 10, 1, 5} {
+		r, how := read(t, stream, size, false, proto.Want{Body: 7, Fields: []string{"b", "x-content-type-options"}})
+		got := r.given.String()
+		want := "0 b: 2;0 x-content-type-options: nosniff;0 b: \tü;0 hello, ;0 b: last (trailer);"
+		if how != "200, ok 12" || got != want {
+			t.Errorf("%s: given %q; want %q", how, got, want)
+		}
+	}
+}
+
+// Every field of the static table is found there, and every other text is read as it was written.
+func TestFields(t *testing.T) {
+	for i, f := range staticTable {
+		if b := appendField(nil, f.Name, f.Value); b[0]&0xc0 != 0xc0 {
+			t.Errorf("%d, %s: %s is a literal, %x", i, f.Name, f.Value, b)
+		}
+	}
+	all := []proto.Field{{Name: ":status", Value: "418"}, {Name: "a", Value: ""}, {Name: "cookie", Value: "a=b"},
+		{Name: strings.Repeat("n", 200), Value: strings.Repeat("\xfc{", 200)}}
+	b := []byte{0, 0}
+	for _, f := range all {
+		b = appendField(b, f.Name, f.Value)
+	}
+	for _, name := range []string{"cookie", "proxy-authorization"} { // one in the table, one not
+		if first := appendField(nil, name, "x")[0]; first&0xf0 != 0x70 && first&0xf0 != 0x30 {
+			t.Errorf("%s begins with %x: it may get into a table", name, first)
+		}
+	}
+	var got []proto.Field
+	var s section
+	h, err := s.decodeBlock(b, func(_ *h2.Header, name, value []byte) {
+		got = append(got, proto.Field{Name: string(name), Value: string(value)})
+	})
+	if err != nil || h.Status != 418 || !reflect.DeepEqual(got, all) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// However a stream is cut, it says the same. What is kept of it is bounded.
+func FuzzResponse(f *testing.F) {
+	f.Add([]byte(headers(":status", "200", "content-length", "3")+frame(0, "abc")), uint8(0), false)
+	f.Add([]byte(headers(":status", "103")+headers(":status", "200", "server", "x")+frame(0x21, "y")+
+		frame(0, "abc")+headers("a", "b")), uint8(4), false)
+	f.Add([]byte(frame(1, "\x00\x00\xd9\xff\x24\x5f\x27\x85")), uint8(2), true)
+	f.Fuzz(func(t *testing.T, stream []byte, chunk uint8, bare bool) {
+		want := proto.Want{AllFields: true, Body: 9}
+		whole, how := read(t, string(stream), len(stream)+1, bare, want)
+		cut, cutHow := read(t, string(stream), int(chunk)+1, bare, want)
+		if how != cutHow || whole.given.String() != cut.given.String() {
+			t.Errorf("whole: %s, %q; cut: %s, %q", how, whole.given.String(), cutHow, cut.given.String())
+		}
+		if n := max(cap(whole.frames.kept), cap(cut.frames.kept)); n > 2*maxHead {
+			t.Errorf("%d bytes are kept", n)
+		}
+		_, plain := read(t, string(stream), len(stream)+1, bare, proto.Want{})
+		if plain != how {
+			t.Errorf("%s; where nothing is wanted, %s", how, plain)
+		}
+	})
+}
