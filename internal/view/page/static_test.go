@@ -65,3 +65,22 @@ func TestSeenBeforeScripts(t *testing.T) {
 		}
 	}
 }
+
+// What is printed is as wide as its paper: a browser would make the whole page smaller, or cut it.
+func TestPrinted(t *testing.T) {
+	html, _ := experimentHTML(t, experimentFolder(t, 6, 2))
+	const width = 718 // px: A4 between margins of a centimetre
+	for name, page := range map[string][]byte{"run": runPage(t, results(t)["streaming"]), "fleet": runPage(t, results(t)["agents"]),
+		"search": made(t, findings()["found"].write), "experiment": html} {
+		tab := chromium.OpenPage(t, page)
+		tab.SetPaper(width, 1000)
+		tab.OpenSections()
+		for _, wide := range pagetest.Evaluate[[]string](tab, `[...document.querySelectorAll("main *")].filter((e) =>
+			e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.tagName + " " + e.textContent.slice(0, 60))`) {
+			t.Errorf("%s: wider than its paper: %s", name, wide)
+		}
+		if dir := os.Getenv("DYNO_SCREENSHOTS"); dir != "" {
+			tab.Screenshot(filepath.Join(dir, "printed-"+name+".png"))
+		}
+	}
+}

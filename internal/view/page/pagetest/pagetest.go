@@ -350,6 +350,13 @@ func (tab *Tab) SetViewport(width, height int64, dark bool) {
 		() => done(true))))`)
 }
 
+// SetPaper shows the page as it is printed, so many pixels wide.
+func (tab *Tab) SetPaper(width, height int64) {
+	tab.t.Helper()
+	tab.SetViewport(width, height, false)
+	callBrowser(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+}
+
 // Screenshot writes a picture of the whole page.
 func (tab *Tab) Screenshot(file string) {
 	tab.t.Helper()
