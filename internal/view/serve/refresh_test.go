@@ -38,7 +38,11 @@ func TestListHasTheLastAnswer(t *testing.T) {
 		tab.WaitUntil(`document.querySelector("#labs .said")?.textContent.includes("` + sentence + `")`)
 	}
 	say("2026-01-01T00:00:00Z", "a is better")
-	say("2026-01-01T00:05:00Z", "b is better")
+	say("2026-01-01T00:05:00Z", "b is better, in a sentence that is longer than the widest cell, and so has to take "+
+		"a second line of it")
+	for _, bad := range tab.Misplaced() {
+		t.Error(bad)
+	}
 	asked := pagetest.Evaluate[int](tab, `window.asked.filter((a) => a.endsWith("/answer")).length`)
 	pagetest.Evaluate[bool](tab, `(window.answers["GET /api/labs"].body[0].name = "two", window.look(), true)`)
 	tab.WaitUntil(`document.querySelector("#labs a")?.textContent === "two"`)

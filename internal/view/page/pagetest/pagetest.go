@@ -381,8 +381,8 @@ func (tab *Tab) ScreenshotViewport(file string) {
 	}
 }
 
-// Misplaced are texts of plots that overlap or extend beyond their figure or the window, and
-// numbers that extend beyond their tile.
+// Misplaced are texts of plots that overlap or extend beyond their figure or the window, numbers
+// that extend beyond their tile, and texts that extend beyond their cell.
 func (tab *Tab) Misplaced() []string {
 	tab.t.Helper()
 	return Evaluate[[]string](tab, misplaced)
@@ -393,6 +393,9 @@ const misplaced = `(() => {
 	if (document.documentElement.scrollWidth > wide) bad.push("the page is wider than the window");
 	for (const e of document.querySelectorAll(".tile dd, .figure dd")) {
 		if (e.scrollWidth > e.clientWidth + 1) bad.push("wider than its tile: " + e.textContent);
+	}
+	for (const e of document.querySelectorAll("td, th")) {
+		if (e.scrollWidth > e.clientWidth + 1) bad.push("wider than its cell: " + e.textContent);
 	}
 	for (const f of document.querySelectorAll("figure.view")) {
 		const frame = f.getBoundingClientRect();

@@ -67,7 +67,7 @@ function compareCells(a: Cell | string | undefined, b: Cell | string | undefined
 export function table(t: Table, label: string): HTMLElement {
   const numeric = t.head.map((_, i) => t.rows.some((r) => isCell(r[i]) && (r[i] as Cell).value !== undefined && !(r[i] as Cell).words));
   const side = (i: number) => (numeric[i] ? "number" : null);
-  const look = (i: number, text: string) => side(i) ?? (text.length <= 12 ? "nowrap" : null); // "1.37 ms" stays in one line
+  const look = (i: number, text: string) => side(i) ?? (text !== "" && text.length <= 12 ? "nowrap" : null); // "1.37 ms" stays in one line
   const rows = t.rows.map((r) =>
     h("tr", {}, ...r.map((c, i) =>
       isCell(c) ? h("td", { class: look(i, c.text), ...cellAttributes(c) }, c.node ?? c.text) : h("td", { class: look(i, c) }, c))),
