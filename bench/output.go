@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -213,6 +214,57 @@ func parseH2loadOutput(output []byte) (reading, error) {
 	}
 	return r, nil
 }
+
+// parseGcannonOutput reads gcannon's --json.
+func parseGcannonOutput(output []byte) (reading, error) {
+	var v struct {
+		Responses *float64 `json:"responses"`
+		Latency   struct {
+			Mean *float64 `json:"avg"`
+			P50  *float64 `json:"p50"`
+			P99  *float64 `json:"p99"`
+			P999 *float64 `json:"p999"`
+		} `json:"latency_us"`
+		Errors map[string]float64 `json:"errors"`
+	}
+	if err := json.Unmarshal(output, &v); err != nil || v.Responses == nil {
+		return nil, fmt.Errorf("gcannon's --json has no responses: %w", cmp.Or(err, errIncomplete))
+	}
+	r := reading{failed: 0}
+	for _, n := range v.Errors {
+		r[failed] += n
+	}
+	r.setScaled(latencyMean, v.Latency.Mean, 1e-3)
+	r.setScaled(latencyP50, v.Latency.P50, 1e-3)
+	r.setScaled(latencyP99, v.Latency.P99, 1e-3)
+	r.setScaled(latencyP999, v.Latency.P999, 1e-3)
+	return r, nil
+}
+
+// parseShbOutput reads shb's --json.
+func parseShbOutput(output []byte) (reading, error) {
+	var v struct {
+		Requests struct {
+			OK     *float64 `json:"ok"`
+			Errors float64  `json:"errors"`
+		} `json:"requests"`
+		Latency struct {
+			Mean        *float64            `json:"mean"`
+			Percentiles map[string]*float64 `json:"percentiles"`
+		} `json:"latencySeconds"`
+	}
+	if err := json.Unmarshal(output, &v); err != nil || v.Requests.OK == nil {
+		return nil, fmt.Errorf("shb's --json has no requests: %w", cmp.Or(err, errIncomplete))
+	}
+	r := reading{failed: v.Requests.Errors}
+	r.setScaled(latencyMean, v.Latency.Mean, 1e3)
+	r.setScaled(latencyP50, v.Latency.Percentiles["p50"], 1e3)
+	r.setScaled(latencyP99, v.Latency.Percentiles["p99"], 1e3)
+	r.setScaled(latencyP999, v.Latency.Percentiles["p99.9"], 1e3)
+	return r, nil
+}
+
+var errIncomplete = errors.New("it is incomplete")
 
 // sumMatches adds the numbers that the pattern finds first; none is 0.
 func sumMatches(pattern *regexp.Regexp, output []byte) float64 {

@@ -35,6 +35,10 @@ func TestOutputs(t *testing.T) {
 			lagP99: 3700.735, lagMax: 9700.164,
 			latencyMean: 0.311823, latencyP50: 0.089919, latencyP99: 7.262207,
 			latencyP999: 12.24409, serviceMean: 0.16007}},
+		{"gcannon.json", parseGcannonOutput, reading{failed: 0,
+			latencyMean: 1.479, latencyP50: 1.072, latencyP99: 20.6, latencyP999: 70.6}},
+		{"shb.json", parseShbOutput, reading{failed: 0, latencyMean: 16.715493663680688,
+			latencyP50: 11.812347, latencyP99: 69.57753, latencyP999: 84.573579}},
 		{"pacer.json", parsePacerResult, reading{failed: 0, sent: 500,
 			lagP50: 36.231, lagP99: 438.733, lagMax: 2505.528,
 			latencyMean: 0.145293, latencyP50: 0.098371, latencyP99: 1.36658,
@@ -66,6 +70,8 @@ func TestNoOutput(t *testing.T) {
 		{parseDynoResult, "connected", "dyno's --json: invalid character"},
 		{parseDynoResult, `{"format":"dyno.result/2"}`, `format "dyno.result/2"`},
 		{parsePacerResult, `{"lag_p99_us":1}`, "does not say how many"},
+		{parseGcannonOutput, `{"errors": {}}`, "gcannon's --json has no responses: it is incomplete"},
+		{parseShbOutput, ``, "shb's --json has no requests: unexpected end"},
 		{parsePacerResult, ``, "the pacer's output: unexpected end"},
 	} {
 		got, err := c.read([]byte(c.output))

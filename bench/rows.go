@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -53,6 +54,7 @@ type load struct {
 	pipeline                      int    // requests sent together; 0: 1
 	ring                          string // dyno's; "": its own choice
 	spin                          bool   // dyno waits without sleeping; the others cannot
+	linger                        int    // µs for which answers gather; 0: as the tool chooses
 	content                       content
 }
 
@@ -133,6 +135,13 @@ var serverColumns = []column{
 	{metric: failed}, {metric: foreign},
 }
 
+// besideTruth adds what a tool reports of latency, and the mean that a closed load must have by the
+// server's count.
+func besideTruth(columns []column) []column {
+	return append(slices.Clone(columns), column{metric: latencyMean}, column{metric: truthMean},
+		column{metric: meanOff}, column{metric: latencyP50}, column{metric: latencyP99})
+}
+
 var (
 	wrkOnly   = []string{"wrk"}
 	helloArgs = []string{"--body", "12"} // with a header of 141 bytes
@@ -154,7 +163,7 @@ var rows = []row{
 		name:  "keep100",
 		title: "keep-alive, 100 connections, 141 bytes of header and 12 of body",
 		load:  load{connections: 100, threads: 1}, serverArgs: helloArgs,
-		baseline: wrkOnly, columns: speedColumns,
+		baseline: wrkOnly, columns: besideTruth(speedColumns),
 		bars: []bar{
 			{metric: rate, ratio: true, op: atLeast, value: 1.35},
 			{metric: cpu, ratio: true, op: atMost, value: 0.77},
@@ -163,13 +172,13 @@ var rows = []row{
 	{
 		name: "keep1000", title: "keep-alive, 1,000 connections",
 		load: load{connections: 1000, threads: 1}, serverArgs: helloArgs,
-		baseline: wrkOnly, columns: speedColumns,
+		baseline: wrkOnly, columns: besideTruth(speedColumns),
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1.3}},
 	},
 	{
 		name: "keep1", title: "keep-alive, 1 connection (waking idle CPUs decides the rate)",
 		load: load{connections: 1, threads: 1}, serverArgs: helloArgs,
-		baseline: wrkOnly, columns: speedColumns,
+		baseline: wrkOnly, columns: besideTruth(speedColumns),
 		bars: []bar{{metric: cpu, ratio: true, op: atMost, value: 1.1}},
 	},
 	{
@@ -192,8 +201,9 @@ var rows = []row{
 	{
 		name: "tls100", title: "HTTPS/1.1 keep-alive, 100 connections, nginx with TLS 1.3",
 		load: load{connections: 100, threads: 1, tls: true}, server: nginxServer,
-		rivals: append([]string{"h2load"}, secureTools...), baseline: wrkOnly, columns: serverColumns,
-		bars: []bar{{metric: cpu, ratio: true, op: atMost, value: 1}},
+		rivals: append([]string{"h2load", "shb"}, secureTools...), baseline: wrkOnly,
+		columns: besideTruth(serverColumns),
+		bars:    []bar{{metric: cpu, ratio: true, op: atMost, value: 1}},
 	},
 	{
 		name: "handshakes", title: "a full TLS 1.3 handshake for each request, 100 at a time, nginx",
@@ -201,8 +211,17 @@ var rows = []row{
 		rivals: secureTools, baseline: wrkOnly, columns: serverColumns,
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 0.9}},
 	},
+	{
+		name: "keep10000", title: "keep-alive, 10,000 connections",
+		load: load{connections: 10000, threads: 1}, serverArgs: helloArgs,
+		baseline: wrkOnly, columns: besideTruth(speedColumns),
+	},
 	http2Row("h2c", "in clear", false),
 	http2Row("h2", "over TLS 1.3", true),
+	lingerRow("h2c", false, 10), lingerRow("h2c", false, 50), lingerRow("h2c", false, 100),
+	lingerRow("h2c", false, 500),
+	lingerRow("h2", true, 10), lingerRow("h2", true, 50), lingerRow("h2", true, 100),
+	lingerRow("h2", true, 500),
 	{
 		name:  "fastcgi",
 		title: "the same handler in Go over FastCGI and over HTTP/1.1, unix sockets, 100 connections",
@@ -314,12 +333,27 @@ func http2Row(name, how string, tls bool) row {
 	return row{
 		name: name, title: "HTTP/2 " + how + ", 10 connections with 100 streams each, nginx",
 		load: load{connections: 10, threads: 1, streams: 100, tls: tls}, server: nginxServer,
-		rivals: append(otherDyno, h2load...), baseline: h2load, columns: serverColumns,
+		rivals: append(otherDyno, "h2load", "shb"), baseline: h2load, columns: besideTruth(serverColumns),
 		bars: []bar{
 			{metric: cpu, ratio: true, op: atMost, value: 1},
 			{metric: rate, ratio: true, op: atLeast, value: 0.97},
 		},
 	}
+}
+
+// lingerRow returns a row of HTTP/2 in which both tools let answers gather for so many µs: who is
+// fast by waiting is not faster here.
+func lingerRow(name string, tls bool, us int) row {
+	r := http2Row(name, "in clear", false)
+	if tls {
+		r = http2Row(name, "over TLS 1.3", true)
+	}
+	r.name = fmt.Sprintf("%s-linger%d", name, us)
+	r.title += fmt.Sprintf(", answers gather for %d µs", us)
+	r.load.linger = us
+	r.rivals, r.baseline = append(otherDyno, "shb"), []string{"shb"}
+	r.bars = []bar{{metric: cpu, ratio: true, op: atMost, value: 1.1}}
+	return r
 }
 
 // queueRow returns a row of a server with one worker that takes 5 ms on average for a request:

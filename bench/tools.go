@@ -64,7 +64,8 @@ var tools = []tool{
 	{name: "k6", command: k6Command, version: []string{"version"}},
 	{name: "vegeta", command: vegetaCommand, version: []string{"-version"}},
 	{name: "go-meter", command: goMeterCommand},
-	{name: "gcannon", command: gcannonCommand},
+	{name: "gcannon", command: gcannonCommand, parseOutput: parseGcannonOutput},
+	{name: "shb", command: shbCommand, parseOutput: parseShbOutput, version: []string{"--version"}},
 	{name: "wrk2", command: wrk2Command, parseOutput: parseWrkOutput, version: []string{"-v"}},
 }
 
@@ -124,6 +125,9 @@ func dynoCommand(l load, url string) command {
 	}
 	if l.spin {
 		args = append(args, "--spin")
+	}
+	if l.linger > 0 {
+		args = append(args, "--linger", decimal(l.linger)+"us")
 	}
 	if l.tls {
 		args = append(args, "--insecure")
@@ -257,6 +261,23 @@ func heyCommand(l load, url string) command {
 	}
 	if l.close {
 		args = append(args, "-disable-keepalive")
+	}
+	return command{args: append(args, url)}
+}
+
+// shbCommand: shb opens connections a run long, verifies no certificate, and lets completions gather
+// for 500 µs if it is not told for how long. It holds out for half of the streams, at most 32.
+func shbCommand(l load, url string) command {
+	if l.rate > 0 || l.close || l.pipeline > 1 || l.content != sameContent {
+		return command{}
+	}
+	args := []string{"-t", decimal(l.threads), "-c", decimal(l.connections), "-z", inSeconds(l),
+		"--json"}
+	if l.linger > 0 {
+		args = append(args, "--batch-linger", decimal(l.linger))
+	}
+	if l.streams > 0 {
+		args = append(args, "--http2", "-p", decimal(l.streams))
 	}
 	return command{args: append(args, url)}
 }

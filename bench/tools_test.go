@@ -18,6 +18,8 @@ func TestCommands(t *testing.T) {
 	spinning, streaming := keep, keep
 	streaming.streams, streaming.tls = 50, true
 	spinning.spin = true
+	gathering := streaming
+	gathering.linger = 70
 	counting, filling, reading := keep, keep, keep
 	counting.content, filling.content, reading.content = countContent, rowContent, jsonContent
 	for _, c := range []struct {
@@ -63,6 +65,13 @@ func TestCommands(t *testing.T) {
 		{"k6", keep, "run --no-usage-report -u 100 -d 3s -"},
 		{"vegeta", keep, "attack -rate 0 -workers 100 -max-workers 100 -connections 100 " +
 			"-duration 3s -keepalive=true -output " + os.DevNull},
+		{"dyno", gathering, "run -t 2 -c 100 -d 3s --no-save -q --json - --linger 70us --insecure " +
+			"--http 2 --streams 50 " + url},
+		{"shb", keep, "-t 2 -c 100 -z 3s --json " + url},
+		{"shb", gathering, "-t 2 -c 100 -z 3s --json --batch-linger 70 --http2 -p 50 " + url},
+		{"shb", closing, ""},
+		{"gcannon", keep, url + " -c 100 -t 2 -d 3s -p 1 --json"},
+		{"gcannon", streaming, ""},
 		{"go-meter", keep, "-t 2 -c 100 -d 3s -u " + url},
 		{"go-meter", closing, ""},
 	} {

@@ -75,6 +75,7 @@ func (b *bench) runLoad(ctx context.Context, r row, t tool) (v reading, err erro
 		return nil, err
 	}
 	v, err = measureLoad(ctx, s, genCPUs, t, r.load)
+	v.compareLittle(r.load)
 	if err = errors.Join(err, s.stopServer()); err == nil && r.logged { // it is written when it ends
 		err = v.compareTruth(b.logFile(), r.load)
 	}

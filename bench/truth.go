@@ -35,6 +35,19 @@ func (r reading) compareTruth(log string, l load) error {
 	return nil
 }
 
+// compareLittle adds the mean latency that a closed load has by Little's law: the requests in flight
+// divided by the server's rate. A tool that reports less leaves out a wait, or its connections idle.
+func (r reading) compareLittle(l load) {
+	if l.rate > 0 || l.close || r[rate] == 0 {
+		return
+	}
+	inFlight := l.connections * max(l.streams, l.pipeline, 1)
+	r[truthMean] = 1e3 * float64(inFlight) / r[rate]
+	if got, said := r[latencyMean]; said {
+		r[meanOff] = 100 * (got/r[truthMean] - 1)
+	}
+}
+
 // readServerLog returns the service times in a target's log, in seconds and in the order in which
 // they began, and when the first request arrived. The origin is the start of the first service.
 func readServerLog(file string) (services []float64, first float64, err error) {

@@ -48,3 +48,19 @@ func TestCompareTruth(t *testing.T) {
 		t.Error("none: no error")
 	}
 }
+
+// 1,000 in flight at 200,000/s take 5 ms on average, whatever a tool says.
+func TestCompareLittle(t *testing.T) {
+	r := reading{rate: 200_000, latencyMean: 4.9}
+	r.compareLittle(load{connections: 10, streams: 100})
+	if want := -2.0; r[truthMean] != 5 || !near(r[meanOff], want) {
+		t.Errorf("%v", r)
+	}
+	for name, l := range map[string]load{"an open load": {connections: 10, rate: 5},
+		"new connections": {connections: 10, close: true}} {
+		r = reading{rate: 5}
+		if r.compareLittle(l); len(r) != 1 {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+}
