@@ -195,7 +195,8 @@ end
 
 // gcannonCommand: gcannon draws one number for each request of a file.
 func gcannonCommand(l load, url string) command {
-	if l.rate > 0 || l.close || l.tls || l.streams > 0 || l.content != sameContent && l.content != drawnContent {
+	if l.rate > 0 || l.close || l.tls || l.streams > 0 ||
+		l.content != sameContent && l.content != drawnContent {
 		return command{}
 	}
 	args := []string{url, "-c", decimal(l.connections), "-t", decimal(l.threads), "-d", inSeconds(l),

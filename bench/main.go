@@ -15,6 +15,7 @@
 // the tools one in tools.go.
 //
 //	bench.go           builds and finds the tools
+//	caddy.go           Caddy as the server
 //	content.go         what requests and answers are
 //	cpus.go            lists of CPUs
 //	handler.go         a server in Go, also by FastCGI

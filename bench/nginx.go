@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"math/big"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,20 +101,8 @@ func startNginx(ctx context.Context, cpus []int, dir string, l load) (*server, e
 		return nil, fmt.Errorf("write nginx's configuration: %w", err)
 	}
 	s := &server{cmd: exec.CommandContext(ctx, path, "-e", "stderr", "-p", dir, "-c", "nginx.conf"),
-		exited: make(chan error, 1), base: "http://" + status, url: url, singleProcess: alone,
-		parseCount: parseStubStatus}
-	s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: countTimeout}
-	s.cmd.Stderr, s.cmd.WaitDelay = &s.stderr, stopTimeout
-	if err := startPinned(cpus, s.cmd); err != nil {
-		return nil, fmt.Errorf("start nginx: %w", err)
-	}
-	go func() { s.exited <- s.cmd.Wait() }()
-	for _, addr := range []string{loaded, status} { // it listens at one after the other
-		if err := s.awaitListening(ctx, addr); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+		base: "http://" + status, url: url, singleProcess: alone, parseCount: parseStubStatus}
+	return s, s.startListening(ctx, cpus, loaded, status) // it listens at one after the other
 }
 
 // awaitListening waits until something listens at an address.

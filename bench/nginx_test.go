@@ -51,3 +51,33 @@ func TestNginx(t *testing.T) {
 		r.Body.Close()
 	}
 }
+
+// Caddy counts what it was asked for, and not the questions.
+func TestCaddy(t *testing.T) {
+	if _, err := exec.LookPath("caddy"); err != nil {
+		t.Skip("Caddy is not installed; Debian's package is caddy")
+	}
+	s, err := startCaddy(t.Context(), nil, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.stopServer()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	for i := range 3 {
+		if n, _, err := s.requestsServed(context.Background()); n != float64(i) || err != nil {
+			t.Errorf("%v served, %v; want %d", n, err, i)
+		}
+		r, err := client.Get(s.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(r.Body); string(body) != "hello world" || r.StatusCode != 200 {
+			t.Errorf("%d, %q, %v", r.StatusCode, body, err)
+		}
+		r.Body.Close()
+	}
+	if _, err := parseCaddyMetrics([]byte("<html>"), 0); err == nil {
+		t.Error("a page is no metrics")
+	}
+}

@@ -50,7 +50,8 @@ type load struct {
 	rate                          int    // requests a second in all; 0: as fast as answers come
 	close                         bool   // one connection for each request
 	tls                           bool   // the certificate is not verified
-	streams                       int    // at once on a connection of HTTP/2; 0: HTTP/1.1
+	streams                       int    // at once on a connection of HTTP/2 or 3; 0: HTTP/1.1
+	http3                         bool   // else the streams are HTTP/2
 	pipeline                      int    // requests sent together; 0: 1
 	ring                          string // dyno's; "": its own choice
 	spin                          bool   // dyno waits without sleeping; the others cannot
@@ -73,6 +74,7 @@ const (
 	targetServer  serverKind = iota // dyno target
 	nodeServer                      // node.js, a cluster with a process for each CPU
 	nginxServer                     // nginx, HTTP/1.1 or 2, in clear or with TLS 1.3
+	caddyServer                     // Caddy, HTTP/3
 	handlerServer                   // a handler in Go, on a socket for each of HTTP/1.1 and FastCGI
 )
 
@@ -218,6 +220,19 @@ var rows = []row{
 	},
 	http2Row("h2c", "in clear", false),
 	http2Row("h2", "over TLS 1.3", true),
+	{
+		name: "h3", title: "HTTP/3, 10 connections with 10 streams each, Caddy",
+		load:   load{connections: 10, threads: 1, streams: 10, tls: true, http3: true},
+		server: caddyServer, rivals: append(otherDyno, "shb"), baseline: []string{"shb"},
+		columns: besideTruth(serverColumns),
+	},
+	{
+		name: "threads2", title: "two threads on one CPU, 100 connections, beside one thread",
+		load: load{connections: 100, threads: 2}, serverArgs: helloArgs,
+		rivals: append(otherDyno, "dyno-thread"), baseline: []string{"dyno-thread"},
+		columns: speedColumns,
+		bars:    []bar{{metric: cpu, ratio: true, op: atMost, value: 1.1}},
+	},
 	lingerRow("h2c", false, 10), lingerRow("h2c", false, 50), lingerRow("h2c", false, 100),
 	lingerRow("h2c", false, 500),
 	lingerRow("h2", true, 10), lingerRow("h2", true, 50), lingerRow("h2", true, 100),

@@ -87,6 +87,24 @@ func startServer(ctx context.Context, cpus []int, page, path string,
 	}
 }
 
+// startListening starts a server on the CPUs that says nothing, and returns when it listens at all
+// addresses.
+func (s *server) startListening(ctx context.Context, cpus []int, addrs ...string) error {
+	s.exited = make(chan error, 1)
+	s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: countTimeout}
+	s.cmd.Stderr, s.cmd.WaitDelay = &s.stderr, stopTimeout
+	if err := startPinned(cpus, s.cmd); err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	go func() { s.exited <- s.cmd.Wait() }()
+	for _, addr := range addrs {
+		if err := s.awaitListening(ctx, addr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // requestsServed queries the number of requests answered so far. The instant is the middle of the
 // round trip.
 func (s *server) requestsServed(ctx context.Context) (count float64, at time.Time, err error) {

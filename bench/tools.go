@@ -47,6 +47,8 @@ var tools = []tool{
 	{name: "dyno-other", command: dynoCommand, parseOutput: parseDynoResult,
 		version: []string{"version"}},
 	{name: "dyno-fixed", command: dynoFixedCommand, parseOutput: parseDynoResult, builtHere: true},
+	{name: "dyno-thread", command: dynoThreadCommand, parseOutput: parseDynoResult,
+		builtHere: true},
 	{name: "dyno-fcgi", command: dynoFastCGICommand, parseOutput: parseDynoResult, builtHere: true},
 	{name: "pacer", command: pacerCommand, parseOutput: parsePacerResult, builtHere: true,
 		source: pacerSource},
@@ -133,7 +135,11 @@ func dynoCommand(l load, url string) command {
 		args = append(args, "--insecure")
 	}
 	if l.streams > 0 {
-		return command{args: append(args, "--http", "2", "--streams", decimal(l.streams), url)}
+		version := "2"
+		if l.http3 {
+			version = "3"
+		}
+		return command{args: append(args, "--http", version, "--streams", decimal(l.streams), url)}
 	}
 	if l.tls { // else nginx would choose HTTP/2
 		args = append(args, "--http", "1.1")
@@ -147,6 +153,12 @@ func dynoWithRing(ring string) func(l load, url string) command {
 		l.ring = ring
 		return dynoCommand(l, url)
 	}
+}
+
+// dynoThreadCommand has dyno use one thread.
+func dynoThreadCommand(l load, url string) command {
+	l.threads = 1
+	return dynoCommand(l, url)
 }
 
 // dynoFastCGICommand has dyno use FastCGI with a server that speaks both.
@@ -232,7 +244,7 @@ func abCommand(l load, url string) command {
 
 // h2loadCommand: h2load takes a rate for each connection, and logs its latencies.
 func h2loadCommand(l load, url string) command {
-	if l.close {
+	if l.close || l.http3 {
 		return command{}
 	}
 	args := []string{"-t" + decimal(l.threads), "-c" + decimal(l.connections), "-D",
@@ -265,8 +277,8 @@ func heyCommand(l load, url string) command {
 	return command{args: append(args, url)}
 }
 
-// shbCommand: shb opens connections a run long, verifies no certificate, and lets completions gather
-// for 500 µs if it is not told for how long. It holds out for half of the streams, at most 32.
+// shbCommand: shb verifies no certificate, and lets completions gather for 500 µs if it is not told
+// for how long, until there are half as many as streams, at most 32.
 func shbCommand(l load, url string) command {
 	if l.rate > 0 || l.close || l.pipeline > 1 || l.content != sameContent {
 		return command{}
@@ -277,7 +289,11 @@ func shbCommand(l load, url string) command {
 		args = append(args, "--batch-linger", decimal(l.linger))
 	}
 	if l.streams > 0 {
-		args = append(args, "--http2", "-p", decimal(l.streams))
+		version := "--http2"
+		if l.http3 {
+			version = "--http3"
+		}
+		args = append(args, version, "-p", decimal(l.streams))
 	}
 	return command{args: append(args, url)}
 }

@@ -116,6 +116,8 @@ func (b *bench) startRowServer(ctx context.Context, r row) (*server, error) {
 	switch r.server {
 	case nginxServer:
 		return startNginx(ctx, cpus, b.dir, r.load)
+	case caddyServer:
+		return startCaddy(ctx, cpus, b.dir)
 	case handlerServer:
 		return startHandler(ctx, cpus, b.dir)
 	}

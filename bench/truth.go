@@ -35,8 +35,9 @@ func (r reading) compareTruth(log string, l load) error {
 	return nil
 }
 
-// compareLittle adds the mean latency that a closed load has by Little's law: the requests in flight
-// divided by the server's rate. A tool that reports less leaves out a wait, or its connections idle.
+// compareLittle adds the mean latency that a closed load has by Little's law: the requests in
+// flight divided by the server's rate. A tool that reports less leaves out a wait, or its
+// connections idle.
 func (r reading) compareLittle(l load) {
 	if l.rate > 0 || l.close || r[rate] == 0 {
 		return

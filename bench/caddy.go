@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// caddyConf is Caddy with HTTP/3, which counts what it answers, and says so on a port of its own.
+const caddyConf = `{
+	admin off
+	auto_https off
+	servers {
+		metrics
+	}
+}
+https://%[1]s {
+	tls %[3]s/cert.pem %[3]s/key.pem
+	respond "hello world"
+}
+http://%[2]s {
+	metrics ` + servedPath + `
+}
+`
+
+// startCaddy starts Caddy on the CPUs, in a new directory in dir, and returns when it listens.
+func startCaddy(ctx context.Context, cpus []int, dir string) (*server, error) {
+	path, err := exec.LookPath("caddy")
+	if err != nil {
+		return nil, fmt.Errorf("the row needs Caddy: %w", err)
+	}
+	if dir, err = os.MkdirTemp(dir, "caddy-"); err != nil {
+		return nil, fmt.Errorf("make Caddy's directory: %w", err)
+	}
+	free, err := freeAddresses(2)
+	if err != nil {
+		return nil, err
+	}
+	conf, file := fmt.Sprintf(caddyConf, free[0], free[1], dir), filepath.Join(dir, "Caddyfile")
+	if err := errors.Join(writeCertificate(dir), os.WriteFile(file, []byte(conf), 0o600)); err != nil {
+		return nil, fmt.Errorf("write Caddy's configuration: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, path, "run", "--config", file, "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	s := &server{cmd: cmd, base: "http://" + free[1], url: "https://" + free[0] + "/",
+		singleProcess: true, parseCount: parseCaddyMetrics}
+	return s, s.startListening(ctx, cpus, free...)
+}
+
+// parseCaddyMetrics adds up the requests to the server that is loaded, the first one: each is
+// counted once, by its outermost handler.
+func parseCaddyMetrics(page []byte, _ int) (total float64, err error) {
+	const begins = `caddy_http_requests_total{handler="subroute",server="srv0"}`
+	if !bytes.Contains(page, []byte("# TYPE go_goroutines")) {
+		return 0, fmt.Errorf("%q are not Caddy's metrics", firstLine(page))
+	}
+	for line := range strings.Lines(string(page)) {
+		if count, found := strings.CutPrefix(line, begins); found {
+			return strconv.ParseFloat(strings.TrimSpace(count), 64)
+		}
+	}
+	return 0, nil // it has answered none
+}
