@@ -166,7 +166,7 @@ func ExampleFieldError() {
 	var first dyno.FieldError
 	fmt.Println(errors.As(err, &first), first.Field)
 	// Output:
-	// Objectives: "p99<20", column 5: a duration with its unit is wanted, as 20ms, not "20"
+	// Objectives: "p99<20", column 5: write a duration with its unit, such as 20ms, not "20"
 	// Connections: -1 is not within 1 to 1048576
 	// Timeout: 1µs is not within 1ms to 8784h0m0s
 	// true Objectives

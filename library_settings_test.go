@@ -63,12 +63,12 @@ func TestAdviceNamesFields(t *testing.T) {
 	of.Errors = []result.Error{{Phase: "tls", Kind: "certificate", Count: 1, Detail: "not trusted here",
 		Remedies: []fact.Remedy{{Setting: "cacert", Value: fact.Some}, {Setting: "insecure", Value: fact.Some}}}}
 	r := newResult(&of)
-	for i, want := range []string{"; raise Connections, or lower Rate", "; give a longer Drain", "; load the URL they lead to, or give Follow 10"} {
+	for i, want := range []string{"; raise Connections, or lower Rate", "; give a longer Drain", "; load the URL they lead to, or set Follow to 10"} {
 		if !strings.HasSuffix(r.Warnings[i], want) {
 			t.Errorf("%q does not end with %q", r.Warnings[i], want)
 		}
 	}
-	if want := "not trusted here; give RootCAs, or give Insecure"; r.Failures[0].Detail != want {
+	if want := "not trusted here; set RootCAs, or set Insecure"; r.Failures[0].Detail != want {
 		t.Errorf("%q", r.Failures[0].Detail)
 	}
 }

@@ -103,7 +103,7 @@ func checkEpollFallback(t *testing.T, o *outcome, why string) {
 	if o.result.Generator.Ring != "epoll" {
 		t.Errorf("the load was on %s", o.result.Generator.Ring)
 	}
-	want := "the load is on epoll, because io_uring is refused by this system: " + why
+	want := `dyno uses the ring "epoll", which is slower, because io_uring is refused by this system: ` + why
 	if said := o.reportLines(); !slices.ContainsFunc(said, func(s string) bool {
 		return strings.HasPrefix(s, want)
 	}) {

@@ -93,7 +93,7 @@ func TestEndsOfNumbers(t *testing.T) {
 		reason string
 	}{
 		"none":          {queue{service: fast}, "p99<5ms", Missed, Count{High: 1}, "the objectives are missed with 1 user and above"},
-		"found":         {queue{service: fast}, "p99<200.1ms", Found, Count{20, 20, 21}, "met with 20 users, and not with 21 users"},
+		"found":         {queue{service: fast}, "p99<200.1ms", Found, Count{20, 20, 21}, "the objectives are met with 20 users, and not with 21 users"},
 		"the generator": {queue{service: fast, generate: busyFrom(16)}, "p99<1s", ClientBound, Count{15, 15, 16}, "with 16 users the generator is the limit"},
 		"files":         {queue{service: fast, most: 12}, "p99<1s", ClientBound, Count{12, 12, 13}, "with 13 users the generator is the limit, and the server's limit is not known: no more files"},
 		"files, then held up": {queue{service: fast, most: 15, generate: heldFrom(12)}, "p99<1s", ClientBound, Count{11, 11, 12},

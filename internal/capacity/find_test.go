@@ -158,7 +158,7 @@ func TestAbortsWhenABacklogGrows(t *testing.T) {
 	s := find(t, &queue{service: constant(time.Millisecond)}, p, Settings{}, "p99<10ms")
 	first := s.Probes[0]
 	if first.Rate != 1800 || first.Outcome != Failed || first.Measured > 3 ||
-		!strings.HasSuffix(first.Why, "waited: all 10 connections were busy") {
+		!strings.HasSuffix(first.Why, "not sent: all 10 connections were busy") {
 		t.Errorf("%+v", first)
 	}
 	if s.Closed != nil || s.End != Found {

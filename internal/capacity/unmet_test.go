@@ -21,9 +21,9 @@ func TestUnmet(t *testing.T) {
 	}{
 		{[]Outcome{Failed, Failed}, Missed, "the objectives are missed at 10/s and above; why"},
 		{[]Outcome{OurLimit, Undecided, Failed}, Inconclusive,
-			"the objectives are missed at 10/s, the lowest rate tried; higher ones stayed undecided; why"},
+			"the objectives are missed at 10/s, the lowest rate that was tried; no higher rate was decided; why"},
 		{[]Outcome{Failed, Undecided}, Inconclusive,
-			"down to 10/s, no rate decided whether the objectives are met; why"},
+			"no probe down to 10/s showed whether the objectives are met; why"},
 		{[]Outcome{Failed, OurLimit}, ClientBound, "the generator was held up at every rate"},
 	} {
 		s := &search{found: &Search{}, prober: prober{last: &result.Result{}, settings: Settings{Axis: Rates}}}

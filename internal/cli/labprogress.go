@@ -55,7 +55,7 @@ func (p *labProgress) showEvent(e labrun.Event) {
 		p.noteWaiting(e.Waiting)
 	case "unfit":
 		first, others, _ := strings.Cut(e.Remark, "\n") // as of a build, or what a server wrote
-		p.say("%s is not tested: %s", e.Arm, first)
+		p.say("%q is not tested: %s", e.Arm, first)
 		for line := range strings.Lines(others) {
 			p.say("    %s", strings.TrimRight(line, "\n"))
 		}

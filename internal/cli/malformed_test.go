@@ -67,10 +67,10 @@ func TestMalformedValues(t *testing.T) {
 		{"-H|Content-Length: {{seq}}", "/", "header Content-Length: frames the message, so its value is the " +
 			"same in all"},
 		{"--variable|x", "/", `--variable: "x" is not a variable; write NAME=VALUE`},
-		{"--variable|seq=1", "/", "--variable: seq is the name of a function; choose another"},
+		{"--variable|seq=1", "/", "--variable: \"seq\" is the name of a function; choose another name"},
 		{"--variable|a=1|--variable|a=2", "/", "--variable: a is given twice"},
-		{"--variable|email=1|--data|ok.csv", "/", "--variable: email is a column of the data, too; choose " +
-			"another name"},
+		{"--variable|email=1|--data|ok.csv", "/", "--variable: the data has a column \"email\", too; choose " +
+			"another name for the variable"},
 		{"--variable|v=a\nb|-H|X: {{v}}", "/", `header X: its value contains CR, LF or NUL, which no header can have`},
 		{"-H|Authorization: Bearer geheim\nx", "/", "--header: header Authorization: its value contains CR, LF or NUL"},
 		{"-H|Authorization Bearer geheim", "/", `--header: "Authorization …" is not a header; write 'Name: value'`},
@@ -89,7 +89,7 @@ func TestMalformedValues(t *testing.T) {
 			`"say ""hi"""`},
 		{"--data|bare.csv", "/", `bare.csv:2:2: a quote stands in a value that does not begin with one; write ` +
 			`"say ""hi"""`},
-		{"--data|function.csv", "/", "function.csv:1:1: column uuid has the name of a function; rename it"},
+		{"--data|function.csv", "/", "function.csv:1:1: the column \"uuid\" has the name of a function; rename it"},
 		{"--data|twice.csv", "/", "twice.csv:1:7: column email is there twice"},
 		{"--data|noname.csv", "/", "noname.csv:1:7: column 2 has no name"},
 		{"--data|braces.csv", "/", `braces.csv:1:1: column "e}}m" has braces, so no template can name it; rename it`},
@@ -158,7 +158,7 @@ func TestMalformedValues(t *testing.T) {
 		// More than one at once, of all kinds, and no fault that follows from another.
 		{"--data|function.csv|--variable|x|-H|A: {{email}} {{int 5}}|-b|{{other}}|--users|4|--seed|7", "/",
 			`--variable: "x" is not a variable; write NAME=VALUE` + "\n" +
-				"dyno: function.csv:1:1: column uuid has the name of a function; rename it\n" +
+				"dyno: function.csv:1:1: the column \"uuid\" has the name of a function; rename it\n" +
 				"dyno: --header A:1:14: {{int 5}} is not how int is called: write {{int LOW HIGH}}, as in " +
 				"{{int 1 100}}; LOW is not above HIGH, both have 64 bits"},
 	} {

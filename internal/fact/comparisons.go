@@ -68,6 +68,7 @@ type MetricLacking struct {
 	Runs        int    `json:"runs"`
 	Against     Scope  `json:"against"`
 	AgainstRuns int    `json:"against_runs"`
+	InRounds    bool   `json:"in_rounds,omitempty"` // both have to have it in one round
 }
 
 // Kind is the kind's name.

@@ -333,7 +333,7 @@ func TestStoredPlan(t *testing.T) {
 	w.checkServed(r)
 	if r.Plan.Target != p.Target || r.Plan.Rate != p.Rate || r.Plan.Duration != p.Duration || r.Plan.Parts != 0 ||
 		r.Plan.Threads > loadplan.MaxThreads || r.Dyno != loadplan.Version || r.Model != result.OpenLoop || len(r.Plan.Requests) != 1 ||
-		!slices.Contains(r.Warnings, "the load is on , because  [2J; that ring is slower") || len(r.WarningFacts()) != len(r.Warnings) {
+		!slices.Contains(r.Warnings, `dyno uses the ring "", which is slower, because  [2J`) || len(r.WarningFacts()) != len(r.Warnings) {
 		t.Errorf("%+v on %+v", r.Plan, r.Host)
 	}
 	if text := wire.Encode(r); bytes.Contains(text, []byte("sesame")) {

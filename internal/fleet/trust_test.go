@@ -515,7 +515,7 @@ func TestLooseStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.Join(r.Generator.Reasons, " "), "clocks may be up to") || r.Requests.Sent != 500 {
+	if !strings.Contains(strings.Join(r.Generator.Reasons, " "), "clocks may differ by up to") || r.Requests.Sent != 500 {
 		t.Errorf("%+v %q", r.Requests, r.Generator.Reasons)
 	}
 	if _, err := run(false, "b"); err != nil {

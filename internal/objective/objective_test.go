@@ -49,8 +49,8 @@ func TestListsOfObjectives(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
 		}
 	}
-	for in, want := range map[string]string{"p99<20ms,": `"", column 1: an objective is wanted`,
-		"p99<20ms,q<1": `"q<1", column 1: "q" is not one of`, "p99<20,errors<1%": "column 5: a duration with its unit"} {
+	for in, want := range map[string]string{"p99<20ms,": `"", column 1: write an objective`,
+		"p99<20ms,q<1": `"q<1", column 1: "q" is not one of`, "p99<20,errors<1%": "column 5: write a duration with its unit"} {
 		if all, err := ParseList(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v; want %s", in, all, err, want)
 		}
@@ -59,31 +59,31 @@ func TestListsOfObjectives(t *testing.T) {
 
 func TestMalformedObjectivesNameTheColumn(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"", "column 1: an objective is wanted"},
+		{"", "column 1: write an objective"},
 		{"p99", "column 4: <, <=, > or >= is wanted"},
 		{"p99=20ms", `column 4: "=" is not <, <=, > or >=`},
-		{"p99<20", "column 5: a duration with its unit is wanted"},
-		{"p99<", "column 5: a duration with its unit is wanted"},
-		{"p99<-1ms", "column 5: a duration"},
+		{"p99<20", "column 5: write a duration with its unit"},
+		{"p99<", "column 5: write a duration with its unit"},
+		{"p99<-1ms", "column 5: write a duration"},
 		{"p100<1s", `column 1: "p100" is not one of min, mean`},
 		{"p0<1s", "column 1:"}, {"pNaN<1s", "column 1:"}, {"p1e1<1s", "column 1:"}, {".p99<1s", "column 1:"},
 		{"q.p99<1s", `column 1: "q" is not one of latency, service`},
-		{"errors<1ms", "column 8: a number or a percentage is wanted"},
-		{"errors<x%", "column 8: a percentage is wanted"},
-		{"errors<200%", "column 8: 200% is more than all of them"},
-		{"rps>5%", "column 5: a number is wanted"}, {"rps>0x10", "column 5:"}, {"rps>NaN", "column 5:"},
+		{"errors<1ms", "column 8: write a number or a percentage"},
+		{"errors<x%", "column 8: write a percentage"},
+		{"errors<200%", "column 8: 200% is more than 100 %"},
+		{"rps>5%", "column 5: write a number"}, {"rps>0x10", "column 5:"}, {"rps>NaN", "column 5:"},
 		{"route.p99<1s", "column 1: of a route there are"},
 		{"route.a.p95<1s", "column 1: of a route there are"},
 		{"  p99<x", "column 7:"},
 		{"iteration<2s", `column 1: "iteration" is not one of min, mean, stdev, max, errors, rps, checks`},
 		{"iteration.<2s", `column 1: "" is not one of min`},
-		{"iteration.p95<2", "column 15: a duration with its unit is wanted"},
-		{"iteration.p95<5%", "column 15: a duration"}, {"iteration.rps<5", `column 1: "rps" is not one`},
-		{"checks>0.999", `column 8: a percentage is wanted, as 0.1%, not "0.999"`},
-		{"checks>2s", "column 8: a percentage"}, {"checks>101%", "column 8: 101% is more than all"},
+		{"iteration.p95<2", "column 15: write a duration with its unit"},
+		{"iteration.p95<5%", "column 15: write a duration"}, {"iteration.rps<5", `column 1: "rps" is not one`},
+		{"checks>0.999", `column 8: write a percentage, such as 0.1%, not "0.999"`},
+		{"checks>2s", "column 8: write a percentage"}, {"checks>101%", "column 8: 101% is more than 100 %"},
 		{"checks.>99%", "column 1: of one check: write checks.NAME"}, {"check>99%", `column 1: "check" is not one`},
 		{"check.a>99%", `column 1: "check" is not one of latency`},
-		{"metric.<3", "column 1: of a metric: write metric.NAME<3"}, {"metric.a<3ms", "column 10: a number is wanted"},
+		{"metric.<3", "column 1: of a metric: write metric.NAME<3"}, {"metric.a<3ms", "column 10: write a number"},
 		{"the price>99%", "column 4: <, <=, > or >= is wanted"},
 	} {
 		if _, err := Parse(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -362,7 +362,7 @@ func TestUnknown(t *testing.T) {
 		"checks.is 20>99%":     `the run has no check "is 20"; did you mean "is 200"?`,
 		"checks.other>99%":     `no check "other"; it has "is 200", "has a body"`,
 		"metric.hit<3":         `the script has no counter or histogram "hit"; did you mean "hits"?`,
-		"metric.size<3":        `"size" is a histogram; write which value of it, as metric.size.p99`,
+		"metric.size<3":        `"size" is a histogram; write which of its values, such as metric.size.p99`,
 		"metric.size.median<3": `"median" is no value of a histogram; write count, min`,
 		"metric.size.p0<3":     `"p0" is no value`, "metric.none.p99<3": `no counter or histogram "none.p99"; it has "hits"`,
 	} {

@@ -70,7 +70,7 @@ func TestObjectivesOfStreams(t *testing.T) {
 	r = &result.Result{}
 	r.Stream, _ = streamed.From("ollama", left, nil, 10*time.Second)
 	r.Requests.Sent = 7
-	const note = "users left 5 of 7 streams before the server told its number of tokens: their token time is not known, and a limit of it counts as missed"
+	const note = "users left 5 of 7 streams before the server sent the number of tokens: the token time of these streams is not known, and a goodput limit on token time counts as missed"
 	for expr, want := range map[string]string{"tpot.p99<60ms": note, "token_time.max<1s": note, "gap.max<2s": ""} {
 		if got, _ := judged(t, expr, r); got.Met || got.Value != nil || got.Note != want {
 			t.Errorf("%s: %+v, want the note %q", expr, got, want)

@@ -20,7 +20,7 @@ func NoteUnjudged(r *result.Result) {
 		return
 	}
 	f := fact.Fact{Severity: fact.Error, Args: fact.ErrorsUnjudged{Percent: 100 * share},
-		Remedies: []fact.Remedy{{Setting: "slo", Value: "'errors<1%'"}}}
+		Remedies: []fact.Remedy{{Setting: "slo", Value: "errors<1%"}}}
 	r.Facts = slices.Insert(r.Facts, 0, f)
 	r.Warnings = slices.Insert(r.Warnings, 0, say.Text(f, r.Voice()))
 }

@@ -28,7 +28,7 @@ func TestUnjudgedErrors(t *testing.T) {
 		NoteUnjudged(r)
 		_, f, found := fact.Find[fact.ErrorsUnjudged](r.Facts)
 		if found != c.want || found && (f.Percent != float64(c.errors) ||
-			!strings.HasSuffix(r.Warnings[0], "no objective limits errors: what is met is met by the other requests alone; give --slo 'errors<1%'")) {
+			!strings.HasSuffix(r.Warnings[0], "no objective limits errors: the objectives are met by the other requests alone; give --slo 'errors<1%'")) {
 			t.Errorf("%+v, %d errors: %+v, %q", c.slos, c.errors, r.Facts, r.Warnings)
 		}
 	}

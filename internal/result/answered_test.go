@@ -123,7 +123,7 @@ func TestErrorsMerge(t *testing.T) {
 func TestUnsentRows(t *testing.T) {
 	run := failingRun(0)
 	run.Plan.Rows = &loadplan.Rows{File: "people.csv", Rows: 50_000, Order: "once"}
-	for requested, want := range map[int64]string{run.Total.Sent + 60: fmt.Sprintf("the run ended before 60 of %s rows of people.csv were sent", loadresult.CountText(run.Total.Sent+60)), run.Total.Sent: ""} {
+	for requested, want := range map[int64]string{run.Total.Sent + 60: fmt.Sprintf("60 of the %s rows of \"people.csv\" were not sent before the run ended", loadresult.CountText(run.Total.Sent+60)), run.Total.Sent: ""} {
 		run.Plan.Requested = requested
 		r := from(t, run)
 		text := strings.Join(r.Warnings, "\n")

@@ -26,7 +26,7 @@ func away(t *testing.T, seconds float64, change func(*loadresult.Result)) *Resul
 func TestVerdictWithoutAServer(t *testing.T) {
 	r := away(t, 5, func(r *loadresult.Result) { r.Outage = 5e9 })
 	said := strings.Join(r.Generator.Reasons, "\n")
-	if r.Generator.Verdict == OK || strings.Count(said, "no connection could be opened for 5 s of 10 s (reset), from 2 s to 7 s of the window") != 1 {
+	if r.Generator.Verdict == OK || strings.Count(said, "no connection could be opened for 5 s of the window's 10 s (reset), from 2 s to 7 s of the window") != 1 {
 		t.Errorf("%s: %s", r.Generator.Verdict, said)
 	}
 	r = away(t, 5, func(r *loadresult.Result) { r.Ended = loadresult.Unserved })

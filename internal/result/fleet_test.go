@@ -27,12 +27,12 @@ func TestTogether(t *testing.T) {
 	}{
 		"well": {func(*Fleet) {}, "", true},
 		"lost": {func(f *Fleet) { f.Agents[1].Lost, f.Agents[1].LostAfter = "gone", &after },
-			"agent b was lost 3.5 s after the window's start: gone", true},
+			"agent \"b\" was lost 3.5 s after the window's start: gone", true},
 		"no final": {func(f *Fleet) { f.Agents[1].Final, f.Agents[1].AddsUp = false, nil },
-			"its part is the sum of its 2 reports", true},
-		"reports": {func(f *Fleet) { f.Agents[0].AddsUp = &no }, "agent a's reports do not add up to what", false},
+			"its numbers are the sum of its 2 reports", true},
+		"reports": {func(f *Fleet) { f.Agents[0].AddsUp = &no }, "the reports of agent \"a\" do not add up to its result", false},
 		"sums":    {func(f *Fleet) { f.Agents[0].Requests.Sent-- }, "do not add up to the run's", false},
-		"clocks":  {func(f *Fleet) { f.OffsetBound = 7000 }, "may be up to 7.0 ms off", true},
+		"clocks":  {func(f *Fleet) { f.OffsetBound = 7000 }, "may differ by up to 7.0 ms", true},
 	} {
 		r := from(t, openRun())
 		verdict, reasons := r.Generator.Verdict, len(r.Generator.Reasons)
@@ -52,8 +52,8 @@ func TestTogether(t *testing.T) {
 	some, much := 9_999.0, -12_000.0
 	f.Agents[1].ClockOff, f.Agents[0].Drift, f.Agents[1].Drift = -7200, &some, &much
 	r.SetFleet(f)
-	if said := strings.Join(r.Warnings, "\n"); !strings.Contains(said, "agent b's wall clock is -7200 s off") ||
-		!strings.Contains(said, "agent b's clock drifted by -12 ms") || strings.Contains(said, "agent a") {
+	if said := strings.Join(r.Warnings, "\n"); !strings.Contains(said, "the wall clock of agent \"b\" is 7200 s behind") ||
+		!strings.Contains(said, "the clock of agent \"b\" drifted by 12 ms") || strings.Contains(said, `agent "a"`) {
 		t.Errorf("%q", r.Warnings)
 	}
 	r.Warnings, f.DriftBound = nil, 2_000

@@ -54,10 +54,10 @@ func TestObjectivesWithoutAServer(t *testing.T) {
 		share   float64
 		note    string
 	}{
-		{"silent", 5, silent, 0.5, "1 of 2 connections waited for an answer at the end of the run, longest from 2 s of the window on"},
-		{"for half of it", 5, nil, 0.5, "on average 1 of 2 connections had no server (reset), longest from 2 s to 7 s of the window"},
+		{"silent", 5, silent, 0.5, "1 of 2 connections waited for an answer at the end of the run; the longest wait was from 2 s of the window on"},
+		{"for half of it", 5, nil, 0.5, "the server did not serve 1 of 2 connections on average (reset); the longest outage of one was from 2 s to 7 s of the window"},
 		{"for 1 %", 0.1, nil, 0.01, ""},
-		{"for a little more", 0.101, nil, 0.0101, "no connection could be opened for 500 ms of 10 s (reset), longest from 2 s to 2.1 s of the window"},
+		{"for a little more", 0.101, nil, 0.0101, "no connection could be opened for 500 ms of the window's 10 s (reset); the longest outage was from 2 s to 2.1 s of the window"},
 		{"open loop", 5, open, 0, ""},
 		{"gone for the rest", 5, gone, 0.995, "the server went away, and 99.5 % of the load was not applied"},
 		{"gone, of a number of requests", 1, counted, 0.5, "the server went away, and 50 % of the load was not applied"},

@@ -51,9 +51,9 @@ func TestRemediesOfDoubts(t *testing.T) {
 		"late":           {[]func(*Result){lag, open}, "give the generator CPUs of its own (--cpus), or lower -R", "-"},
 		"late, pinned":   {[]func(*Result){lag, open, pinned}, "give the generator other CPUs (--cpus), or lower -R", "-"},
 		"late, replayed": {[]func(*Result){lag, open, replayed}, "give the generator CPUs of its own (--cpus), or " + speed, "-"},
-		"crowded":        {[]func(*Result){crowded}, "free its CPUs of other work, or give the generator CPUs of its own (--cpus)", "-"},
-		"crowded, pinned": {[]func(*Result){crowded, pinned}, "free its CPUs of other work, or give the generator other CPUs (--cpus)",
-			"free its CPUs of other work, or give the generator other CPUs (design: {cpus: ...})"},
+		"crowded":        {[]func(*Result){crowded}, "free the generator's CPUs of other work, or give the generator CPUs of its own (--cpus)", "-"},
+		"crowded, pinned": {[]func(*Result){crowded, pinned}, "free the generator's CPUs of other work, or give the generator other CPUs (--cpus)",
+			"free the generator's CPUs of other work, or give the generator other CPUs (design: {cpus: ...})"},
 		"never":           {[]func(*Result){never}, "raise -c, or lower -R", "raise the level's connections, or lower the level's rate"},
 		"never, replayed": {[]func(*Result){never, replayed}, "raise -c, or " + speed, "-"},
 		"never, gone":     {[]func(*Result){never, func(r *Result) { r.Window.OutageS = 5 }}, "", ""},
@@ -68,9 +68,9 @@ func TestRemediesOfDoubts(t *testing.T) {
 		"busy":             {[]func(*Result){busy}, "add threads (-t)", "add threads (the level's threads), or add clients (design: {clients: ...})"},
 		"busy, pinned": {[]func(*Result){busy, pinned}, "give the generator more CPUs (--cpus)",
 			"give the generator more CPUs (design: {cpus: {generator: LIST}}), or add clients (design: {clients: ...})"},
-		"busy on all": {[]func(*Result){busy, func(r *Result) { r.Generator.Threads = 2 }}, "give it more CPUs, or another machine", "-"},
+		"busy on all": {[]func(*Result){busy, func(r *Result) { r.Generator.Threads = 2 }}, "give the generator more CPUs, or use another machine", "-"},
 		"busy, at a quota": {[]func(*Result){busy, func(r *Result) { r.Generator.Machine = &probe.HostUse{Quota: 0.5} }},
-			"raise the CPU quota of its cgroup, or use another machine", "-"},
+			"raise the CPU quota of the generator's cgroup, or use another machine", "-"},
 	} {
 		r := sound()
 		for _, change := range c.change {

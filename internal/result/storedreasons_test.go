@@ -25,6 +25,16 @@ var reworded = []struct{ was, is string }{
 	{` due and never sent, and (\S+) sent`, " due but never sent, and $1 were sent"},
 	{` GET, because (.*) before a byte of the answer`, " GET ($1 before the answer began)"},
 	{`\b1 answers \((.*)\) were errors`, "1 answer ($1) was an error"},
+	{`was an error (.*): latency leaves them out, error latency has them`, "was an error $1: error latency has it, and latency does not"},
+	{`latency leaves them out, error latency has them`, "error latency has them, and latency does not"},
+	{`stood still for (\S+ \S+), from (.*) of the window on, and for (.*) in all:`,
+		"stood still several times, for $3 in all; the longest stop took $1, from $2 of the window on:"},
+	{`(latency|gaps|first event) \(mean ([^)]*)\)`, "$1, whose mean is $2"},
+	{`^interrupted after (.*): this is a part`, "the run was interrupted after $1: this is only a part"},
+	{`^arrivals were not evenly spaced: 1 span in 20 was off`, "requests did not start evenly spaced: 1 in 20 of the times between them was off"},
+	{`^arrivals were not Poisson: .* A² is (\S+) for (\S+) spans, .*?times`, "requests did not start at random times (Poisson): Anderson and Darling's A² of $2 times " +
+		"between them is $1, and only one Poisson process in a thousand has more than 6.0"},
+	{`^by rate × mean latency, (.* of the time): in the rest they`, "$1, as rate × mean latency shows (Little's law): the rest of the time they"},
 }
 
 func asWorded(all []string) []string {

@@ -76,12 +76,12 @@ func TestJudge(t *testing.T) {
 		}, ClientBound, "a thread was busy 98 % of the time, 71 % with filling requests and checking answers: " +
 			"this is the generator's limit, and the server may do more"},
 		{"not busy with the scenario", func(r *Result) { r.Generator.ScenarioPercent = set(78.0) }, OK, ""},
-		{"events lay unread", unread(2100, 20_000, 900_000), Suspect, "2.1 ms or longer until the generator read them: the wait is in the gaps (median 20 ms)"},
+		{"events lay unread", unread(2100, 20_000, 900_000), Suspect, "2.1 ms or longer until the generator read them: the wait is in the gaps between events, whose median is 20 ms"},
 		{"events hardly lay unread", unread(1900, 20_000, 100), OK, ""},
-		{"single events lay unread", unread(2100, 0, 20_000), Suspect, "2.1 ms or longer until the generator read them: the wait is in the times to the first event (median 20 ms)"},
+		{"single events lay unread", unread(2100, 0, 20_000), Suspect, "2.1 ms or longer until the generator read them: the wait is in the times to the first event, whose median is 20 ms"},
 		{"single events hardly lay unread", unread(1900, 0, 20_000), OK, ""},
 		{"lag of timers", lag(999, 10), OK, ""},
-		{"lag", lag(1100, 1000), Suspect, "1.1 ms late: the delay is in the latency (mean 1 ms)"},
+		{"lag", lag(1100, 1000), Suspect, "1.1 ms late: the delay is in the latency, whose mean is 1 ms"},
 		{"lag small in latency", lag(1100, 20_000), OK, ""},
 		{"lag not small in latency", lag(2100, 20_000), Suspect, "2.1 ms"},
 		{"great lag", lag(11_000, 1000), ClientBound, "11 ms"},
@@ -128,10 +128,10 @@ func TestJudge(t *testing.T) {
 		}, OK, ""},
 		{"Little, unanswered", func(r *Result) {
 			r.Generator.Little, r.Requests.Unfinished = set(0.8), 1
-		}, Suspect, "80 % of the time: in the rest they waited for answers that never came, were"},
+		}, Suspect, "80 % of the time, as rate × mean latency shows (Little's law): the rest of the time they waited for answers that never came, were"},
 		{"Little, one unanswered explains a tenth", func(r *Result) {
 			r.Generator.Little, r.Requests.Unfinished = set(0.5), 1
-		}, ClientBound, "50 % of the time: in the rest they waited for answers that never came, were"},
+		}, ClientBound, "50 % of the time, as rate × mean latency shows (Little's law): the rest of the time they waited for answers that never came, were"},
 		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections waited for an answer at the end of the run, from 5.69 s of the window on"},
 		{"silent for some", silentFor(1.72, func(r *Result) { r.Requests.Unfinished, r.Window.UnavailableFromS = 4, set(5.69) }), Suspect,
 			"4 of 10 connections waited for an answer at the end of the run, from 5.69 s of the window on"},
@@ -148,20 +148,20 @@ func TestJudge(t *testing.T) {
 		}), Suspect, "all 10 connections waited for an answer at the end"},
 		{"silent, and all timed out", silentFor(4.3, func(r *Result) {
 			r.Errors = []Error{{Phase: "timeout", Kind: "timeout", Detail: "no answer in time", Count: 10}}
-		}), Suspect, "on average 4.3 of 10 connections had no server (no answer in time), from 5.69 s of the window on"},
+		}), Suspect, "the server did not serve 4.3 of 10 connections on average (no answer in time), from 5.69 s of the window on"},
 		{"GC", func(r *Result) { r.Generator.GCPauseMax = 1234.5 }, Suspect, "1.23 ms"},
 		{"GC small in latency", func(r *Result) {
 			r.Generator.GCPauseMax, r.Latency.P99 = 1234, 20_000
 		}, OK, ""},
 		{"outage", func(r *Result) { r.Model, r.Window.OutageS = OpenLoop, 1.95 }, Suspect,
-			"no connection could be opened for 1.95 s of the window: requests due then waited"},
+			"no connection could be opened for 1.95 s of the window: requests that were due then were sent late"},
 		{"no server", func(r *Result) {
 			r.Window.OutageS, r.Window.UnavailableS, r.Window.UnavailableFromS = 3.5, 3.52, set(4.01)
 			r.Errors = []Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 9}}
-		}, Suspect, "no connection could be opened for 3.5 s of 10 s (connection refused), longest from 4.01 s of the window on"},
+		}, Suspect, "no connection could be opened for 3.5 s of the window's 10 s (connection refused); the longest outage was from 4.01 s of the window on"},
 		{"no server for some", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.11, set(0.0)
-		}, Suspect, "on average 0.11 of 10 connections had no server, longest from the start on"},
+		}, Suspect, "the server did not serve 0.11 of 10 connections on average; the longest outage of one was from the start on"},
 		{"no server for a moment", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.1, set(1.0)
 		}, OK, ""},
@@ -283,7 +283,7 @@ func TestWarnings(t *testing.T) {
 		{"users or connections were busy", func(r *Result) {
 			r.Model, r.Plan.Steps, r.Plan.Users = OpenLoop, []string{"a", "b"}, 30
 			r.Iterations = &Iterations{Users: 30, Started: 100, Waiting: set(int64(100))}
-		}, "all 30 users or all 10 connections were busy, so the offered rate was not reached; raise --users, " +
+		}, "all 30 users were busy, or all 10 connections were busy, so the offered rate was not reached; raise --users, " +
 			"or raise -c, or lower -R"},
 		{"a backlog", func(r *Result) { r.Requests.SentAfter = set(int64(1234567)) },
 			"1,234,567 requests were sent only after the window: all 10 connections were busy"},

@@ -48,7 +48,7 @@ func besides(args fact.Args) string {
 	case fact.Busy:
 		return freeTime(a)
 	case fact.ScenarioBusy:
-		less := "have it do less in a step"
+		less := "have the scenario do less in a step"
 		if !a.Steps {
 			less = "fill and check less"
 		}
@@ -57,9 +57,9 @@ func besides(args fact.Args) string {
 		}
 		return less
 	case fact.Unscheduled:
-		return "free its CPUs of other work"
+		return "free the generator's CPUs of other work"
 	case fact.ProbeLag:
-		return "give it more CPUs"
+		return "give the generator more CPUs"
 	case fact.NoFile:
 		return "raise the limit (ulimit -n)"
 	case fact.Dropped:
@@ -76,9 +76,9 @@ func besides(args fact.Args) string {
 func freeTime(a fact.Busy) string {
 	switch {
 	case a.AtQuota:
-		return "raise the CPU quota of its cgroup, or use another machine"
+		return "raise the CPU quota of the generator's cgroup, or use another machine"
 	case a.AllCPUs:
-		return "give it more CPUs, or another machine"
+		return "give the generator more CPUs, or use another machine"
 	}
 	return ""
 }

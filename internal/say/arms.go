@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/fact"
 )
 
@@ -21,17 +22,17 @@ func armSentence(args fact.Args) string {
 	case fact.SettingSkipped:
 		return settingSkipped(a)
 	case fact.CPUInBoth:
-		return fmt.Sprintf("CPU %d is in both sets of design.cpus", a.CPU)
+		return fmt.Sprintf("design.cpus gives CPU %d to the generator and to the servers", a.CPU)
 	}
 	return ""
 }
 
 // unavailable say why a variant cannot be loaded here.
 var unavailable = map[fact.Unavailable]string{
-	fact.NotThen: "it was not when the servers were checked; dyno lab rerun begins anew",
+	fact.NotThen: "it was not available when the servers were checked; dyno lab rerun begins anew",
 	fact.OwnKernel: "its kernel parameters are those of a private network, which a fleet does not " +
 		"reach; set them on the machine, and leave out sysctl",
-	fact.OwnGenerator: "its generator is a program of this machine, and not of a fleet",
+	fact.OwnGenerator: "its generator is a program of this machine, which a fleet cannot run",
 }
 
 func sessionFailed(a fact.SessionFailed) string {
@@ -42,7 +43,7 @@ func sessionFailed(a fact.SessionFailed) string {
 			code += fmt.Sprintf(" (%d times)", s.Count)
 		}
 		if i == 0 {
-			all = append(all, "the server answered with "+code)
+			all = append(all, "the server's answers were "+code)
 			continue
 		}
 		all[len(all)-1] += ", " + code
@@ -50,29 +51,29 @@ func sessionFailed(a fact.SessionFailed) string {
 	if len(all) == 0 {
 		all = []string{"no response came"}
 	}
-	return "its session fails: " + strings.Join(all, "; ")
+	return "the session with its server failed: " + strings.Join(all, "; ")
 }
 
 func armMend(a fact.ArmMend) string {
-	const same, warn = "to compare it all the same, write ", "fairness: {mode: warn}"
+	const same = "to compare the variant all the same, write fairness: {mode: warn} in the file"
 	switch a.By {
 	case fact.ListenThere:
-		return "its command must take the port that dyno chooses, {port} in dyno vs and {{port}} in a " +
-			"file; or say by its url where it answers: " + a.At
+		return "write its command so that it listens on the port that dyno chooses ({port} in dyno vs, " +
+			"{{port}} in a file), or give the variant a url: its server listens on " + a.At
 	case fact.StartIt:
-		return "start it, or mend its URL"
+		return "start the server, or correct its URL"
 	case fact.NoOutput:
-		return "it wrote nothing"
+		return "the server wrote no output"
 	case fact.SeeOutput:
-		return "what it wrote is in " + a.File
+		return "the server's output is in " + a.File
 	case fact.SeeSession:
 		return "to see each request and answer, start the server and call dyno scenario run -v " +
 			a.File + " --variable base=URL, with the same --data, --variable, --auth and -u"
 	case fact.AllowAll:
-		return same + warn + " in the file"
+		return same
 	}
-	return fmt.Sprintf("%s%s in the file, or add %s to what fairness allows, as allow: [%s]", same,
-		warn, strings.Join(a.Aspects, ", "), strings.Join(a.Allowed, ", "))
+	return fmt.Sprintf("%s; to allow that %s may differ, write fairness: {allow: [%s]}", same,
+		listed(a.Aspects), strings.Join(a.Allowed, ", "))
 }
 
 // tried are the settings of the generator.
@@ -88,16 +89,17 @@ var untried = map[fact.Untried]string{
 	fact.RingUnknown:   "the first trial failed, so the ring in use is not known",
 	fact.RingOnly:      "there is none on this platform, or for this protocol",
 	fact.NotInstalled:  "it is not installed",
-	fact.NoServed:      "the variant has no served:, by which other generators are judged",
-	fact.NoSuchLoad:    "it has no such load",
-	fact.MoreThanGET:   "the workload is more than a GET of url",
-	fact.OfThisMachine: "it is a program of this machine and its network",
+	fact.NoServed:      "the variant has no key served, by which dyno judges other generators",
+	fact.NoSuchLoad:    "it cannot make this load",
+	fact.MoreThanGET:   "the workload is more than GET requests to one URL",
+	fact.OfThisMachine: "it can load only from this machine and its network",
 }
 
 func settingSkipped(a fact.SettingSkipped) string {
 	why := untried[a.Why]
 	if a.Why == fact.ForConnections {
-		why = fmt.Sprintf("it has %d, for %d connections", a.Threads, a.Connections)
+		why = fmt.Sprintf("the generator has %s, and the load %s", digits.Plural(int64(a.Threads),
+			"thread"), digits.Plural(int64(a.Connections), "connection"))
 	}
 	return tried[a.Setting] + ": " + why
 }

@@ -15,46 +15,47 @@ func comparisonSentence(f fact.Fact) string {
 			"machine meanwhile looks like a difference; run them in turns (dyno lab run does)", a.First,
 			a.Then)
 	case fact.PairsIgnored:
-		return fmt.Sprintf("%s and %s are of one experiment, which measured them in pairs; beside "+
-			"other runs the pairs are not used: compare %s and %s alone", a.First, a.Other, a.First,
-			a.Other)
+		return fmt.Sprintf("%s and %s come from one experiment, which measured them in pairs; a "+
+			"comparison with other runs does not use the pairs: compare %s and %s alone", a.First, a.Other,
+			a.First, a.Other)
 	case fact.TooFewRuns:
 		return fmt.Sprintf("there are too few runs for a verdict: p is at least %.3f after Holm's "+
-			"correction for %s; it takes %d runs of each", a.LeastP,
+			"correction for %s; a verdict takes %d runs of each", a.LeastP,
 			digits.Plural(int64(a.Compared), "comparison"), a.Needs)
 	case fact.GeneratorDoubted:
-		return fmt.Sprintf("%d of %d runs of %s are %s; the reason of the first: %s", a.Runs, a.Of,
-			f.Scope.Group, a.Verdict, a.Why)
+		return fmt.Sprintf("the generator was %s in %d of the %d runs of %s; the first run's reason: %s",
+			a.Verdict, a.Runs, a.Of, f.Scope.Group, a.Why)
 	case fact.GroupIncomplete:
-		return fmt.Sprintf("the experiment %s is not complete", f.Scope.Group)
+		return fmt.Sprintf("the experiment of %s is not complete", f.Scope.Group)
 	case fact.GroupQuick:
 		return f.Scope.Group + " was a quick run: it tests the experiment, and its numbers prove nothing"
 	case fact.NotInGroup:
-		return fmt.Sprintf("%s is not in %s", place(f.Scope), a.Group)
+		return fmt.Sprintf("%s has no counterpart in %s", place(f.Scope), a.Group)
 	case fact.MetricLacking:
-		of, against := place(f.Scope), place(a.Against)
-		return fmt.Sprintf("%s of %s cannot be compared: %s of %s %s it, and %d of %s", a.Metric, of,
-			digits.Plural(int64(a.Runs), "run"), of, have(a.Runs), a.AgainstRuns, against)
+		return metricLacking(f.Scope, a)
 	}
 	return ""
 }
 
-// have is the verb of n things.
-func have(n int) string {
-	if n == 1 {
-		return "has"
+// metricLacking says how many runs of two samples have a metric, and how many it takes.
+func metricLacking(at fact.Scope, a fact.MetricLacking) string {
+	takes := "at least 1 run of each"
+	if a.InRounds {
+		takes = "a run of each in the same round"
 	}
-	return "have"
+	return fmt.Sprintf("a comparison of %s takes %s: %s of %s and %d of %s have a "+
+		"value", a.Metric, takes,
+		digits.Plural(int64(a.Runs), "run"), place(at), a.AgainstRuns, place(a.Against))
 }
 
-// place is where a sample of a comparison is: "B", "B fast at c16".
+// place is where a sample of a comparison is: B, "fast" of B at level "c16".
 func place(at fact.Scope) string {
 	s := at.Group
 	if at.Variant != "" {
-		s += " " + at.Variant
+		s = fmt.Sprintf("%q of %s", at.Variant, s)
 	}
 	if at.Level != "" {
-		s += " at " + at.Level
+		s += fmt.Sprintf(" at level %q", at.Level)
 	}
 	return s
 }

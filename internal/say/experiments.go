@@ -3,6 +3,7 @@ package say
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,15 +21,12 @@ func experimentSentence(f fact.Fact) string {
 		return selfDiffers(at, a)
 	case fact.FewRounds:
 		return fmt.Sprintf("%s cannot show a difference: the least possible p is %s %%, and it "+
-			"must be below 5 %%; it takes %d rounds", digits.Plural(int64(a.Rounds), "round"),
+			"must be below 5 %%; a verdict takes %d rounds", digits.Plural(int64(a.Rounds), "round"),
 			digits.Significant(a.Least, 3), a.Needs)
 	case fact.RoundsAdded:
 		return roundsAdded(a)
 	case fact.CheaperByQueue:
-		return fmt.Sprintf("%s is cheaper because it queues: at %s it needs %.0f %% less CPU per "+
-			"request than %s, but has %s times as many requests in flight [%s, %s], and each of them "+
-			"waits that many times as long", at.Variant, at.Level, a.Less, a.Than, digits.Two(a.InFlight),
-			digits.Two(a.Low), digits.Two(a.High))
+		return cheaperByQueue(at, a)
 	case fact.GeneratorChoice:
 		return generatorChoice(at, a)
 	case fact.TrialsLost:
@@ -38,15 +36,16 @@ func experimentSentence(f fact.Fact) string {
 	case fact.ProfilesShared:
 		return profilesShared(a)
 	case fact.Unsteady:
-		return "trials had no steady state, or slowed down: those of " + strings.Join(a.Variants, ", ")
+		return "trials of " + quoted(a.Variants) + " had no steady state, or slowed down"
 	case fact.NoiseUnusual:
 		word := "higher"
 		if a.Now < a.Usual {
 			word = "lower"
 		}
-		return fmt.Sprintf("the noise of %s at %s is much %s than usual: a pair of the baseline and "+
-			"itself varies by %.1f %% here, and by %.1f %% in the median of %d earlier runs of this "+
-			"experiment on this machine", a.Metric, at.Level, word, a.Now, a.Usual, a.Others)
+		return fmt.Sprintf("the noise of %s at level %q is much %s than usual: when the baseline was "+
+			"compared with itself, the ratio varied by %.1f %% from pair to pair, and by %.1f %% in the "+
+			"median of %d earlier runs of this experiment on this machine", a.Metric, at.Level, word,
+			a.Now, a.Usual, a.Others)
 	case fact.WeakDesign:
 		return weakDesign(a)
 	case fact.Told:
@@ -59,7 +58,7 @@ func experimentSentence(f fact.Fact) string {
 func conditionSentence(f fact.Fact) string {
 	switch a := f.Args.(type) {
 	case fact.SharedCPUs:
-		return "generator and servers share CPUs: " + a.Why
+		return "the generator and the servers share CPUs: " + a.Why
 	case fact.CellsInSequence:
 		return "the trials ran one cell after the other: whatever changed meanwhile looks like a " +
 			"difference"
@@ -69,8 +68,7 @@ func conditionSentence(f fact.Fact) string {
 	case fact.GradeF:
 		return gradeF(f.Scope, a)
 	case fact.Miscounted:
-		return fmt.Sprintf("%s: in %d of %d trials the server counted %s requests, but the clients sent "+
-			"%s together", f.Scope.Variant, a.Trials, a.Of, count(a.Server), count(a.Clients))
+		return miscounted(f.Scope, a)
 	case fact.MachineBusy:
 		return fmt.Sprintf("the machine was busy in %d of %d trials, too many to repeat them: run the "+
 			"experiment again when nothing else is at work", a.Trials, a.Of)
@@ -79,7 +77,8 @@ func conditionSentence(f fact.Fact) string {
 	case fact.ServersUnlike:
 		return "the servers do not answer alike, and were compared all the same (fairness: warn)"
 	case fact.ProgramChanged:
-		return fmt.Sprintf("%s of %s is not the same file in all trials", a.Program, f.Scope.Variant)
+		return fmt.Sprintf("the program %q of %q was not the same file in all trials", a.Program,
+			f.Scope.Variant)
 	case fact.FrequencyUneven:
 		return fmt.Sprintf("the CPUs' frequency was %.0f MHz in one trial and %.0f MHz in another: CPU "+
 			"time grows as the frequency falls", a.LowMHz, a.HighMHz)
@@ -98,43 +97,58 @@ func notCompared(a fact.NotCompared) string {
 	for _, v := range a.NotTested {
 		switch {
 		case len(v.Missing) > 0:
-			why = append(why, fmt.Sprintf("%s is not available here (%s)", v.Variant,
+			why = append(why, fmt.Sprintf("%q is not available here (%s)", v.Variant,
 				strings.Join(v.Missing, ", ")))
 		case v.Remedy != "":
-			why = append(why, fmt.Sprintf("%s is not tested: %s (%s)", v.Variant, v.Why, v.Remedy))
+			why = append(why, fmt.Sprintf("%q is not tested: %s (%s)", v.Variant, v.Why, v.Remedy))
 		default:
-			why = append(why, v.Variant+" is not tested: "+v.Why)
+			why = append(why, fmt.Sprintf("%q is not tested: %s", v.Variant, v.Why))
 		}
 	}
 	for _, v := range a.Failed {
 		why = append(why, Failed(v))
 	}
 	if a.Unpaired {
-		why = append(why, "no round has two trials to compare that measured anything")
+		why = append(why, "no round has two trials with results to compare")
 	}
 	return Coverage(a.Comparable, a.Variants) + ": " + strings.Join(why, "; ")
 }
 
-// Failed says of a variant that it failed: "go failed in each of 3 trials: start: ended with
-// status 3".
+// Failed says of a variant that it failed: `"go" failed in each of its 3 trials (start: ended with
+// status 3)`.
 func Failed(v fact.FailedVariant) string {
-	in := fmt.Sprintf("each of %d trials", v.Trials)
+	in := fmt.Sprintf("each of its %d trials", v.Trials)
 	if v.Trials == 1 {
 		in = "its only trial"
 	}
-	return fmt.Sprintf("%s failed in %s: %s: %s", v.Variant, in, v.Phase, v.Why)
+	return fmt.Sprintf("%q failed in %s (%s: %s)", v.Variant, in, v.Phase, v.Why)
 }
 
 // selfDiffers says by how much a baseline differs from itself.
 func selfDiffers(of fact.Scope, a fact.SelfDiffers) string {
 	known := digits.Bound(a.Bound)
 	by := known.Text(digits.Ratio(a.Ratio, a.Low, a.High)) + " " + known.RatioInterval(a.Low, a.High)
+	when, cannot := "", "this machine cannot show smaller differences now"
 	if a.Before {
-		return fmt.Sprintf("%s of %s differs from itself, by a factor of %s: its machine could not "+
-			"show smaller differences", a.Metric, place(of), by)
+		when, cannot = "in "+of.Group+", ", "its machine could not show smaller differences"
 	}
-	return fmt.Sprintf("%s differs from itself in %s at %s by a factor of %s: this machine cannot "+
-		"show smaller differences now", of.Variant, a.Metric, of.Level, by)
+	return fmt.Sprintf("%s%s was compared with itself, and %s still differed by a factor of %s: "+
+		"%s", when,
+		cell(of.Variant, of.Level), a.Metric, by, cannot)
+}
+
+func cheaperByQueue(at fact.Scope, a fact.CheaperByQueue) string {
+	times := digits.Two(a.InFlight)
+	return fmt.Sprintf("%q at level %q needs %.0f %% less CPU per request than %q, because it "+
+		"queues: it has %s times as many requests in flight [%s, %s], and each waits about %s times as "+
+		"long",
+		at.Variant, at.Level, a.Less, a.Than, times, digits.Two(a.Low), digits.Two(a.High), times)
+}
+
+func miscounted(of fact.Scope, a fact.Miscounted) string {
+	return fmt.Sprintf("the server of %q counted other requests than the clients sent in %d of %d "+
+		"trials: in the first of these it counted %s, and the clients together sent %s", of.Variant,
+		a.Trials, a.Of, count(a.Server), count(a.Clients))
 }
 
 // roundsAdded says when rounds were added, and what was done about it.
@@ -143,27 +157,27 @@ func roundsAdded(a fact.RoundsAdded) string {
 	for i, n := range a.After {
 		after[i] = fmt.Sprint(n)
 	}
-	return fmt.Sprintf("rounds were added after the verdicts of %s rounds had been seen; verdicts "+
-		"and intervals are corrected for %d looks", strings.Join(after, " and of "), len(a.After)+1)
+	return fmt.Sprintf("rounds were added when the verdicts of %s rounds were known: verdicts and "+
+		"intervals are corrected for %d looks at the data", listed(after), len(a.After)+1)
 }
 
 // generatorChoice says how much the settings of the generator move a cell.
 func generatorChoice(at fact.Scope, a fact.GeneratorChoice) string {
-	cell := fmt.Sprintf("%s of %s at %s", a.Metric, at.Variant, at.Level)
+	figure := a.Metric + " of " + cell(at.Variant, at.Level)
 	two := func(x float64) string { return digits.Significant(x, 2) }
 	switch {
 	case a.Open == fact.TooFewRounds:
-		return fmt.Sprintf("other settings of the generator may move %s: %s are too few to tell", cell,
-			digits.Plural(int64(a.Rounds), "round"))
+		return fmt.Sprintf("other settings of the generator may change %s: %s are too few to tell",
+			figure, digits.Plural(int64(a.Rounds), "round"))
 	case a.Open == fact.RoundsDiffer:
-		return fmt.Sprintf("other settings of the generator may move %s: the rounds differ too much to "+
-			"tell", cell)
+		return fmt.Sprintf("other settings of the generator may change %s: the rounds differ too much "+
+			"to tell", figure)
 	case a.Setting == "":
-		return fmt.Sprintf("other settings of the generator may move %s by up to %.0f %%; none is shown "+
-			"to", cell, math.Ceil(a.High))
+		return fmt.Sprintf("no other setting of the generator is shown to change %s; one may change it "+
+			"by up to %.0f %%", figure, math.Ceil(a.High))
 	}
-	return fmt.Sprintf("another setting of the generator (%s) moves %s by %s %% [%s, %s]", a.Setting,
-		cell, two(a.Percent), two(a.Low), two(a.High))
+	return fmt.Sprintf("another setting of the generator (%s) changes %s by %s %% [%s, %s]", a.Setting,
+		figure, two(a.Percent), two(a.Low), two(a.High))
 }
 
 // gradeF says how many trials, or runs of a group, are of grade F.
@@ -171,27 +185,49 @@ func gradeF(of fact.Scope, a fact.GradeF) string {
 	if of.Group == "" {
 		return fmt.Sprintf("%d of %d trials are of grade F: see their reasons", a.Trials, a.Of)
 	}
-	return fmt.Sprintf("%d of %d runs of %s are of grade F; the reason of the first: %s", a.Trials,
-		a.Of, of.Group, a.Why)
+	return fmt.Sprintf("%d of the %d runs of %s are of grade F; the first run's reason: "+
+		"%s", a.Trials, a.Of,
+		of.Group, a.Why)
 }
 
 // Cells lists cells with the number of their trials.
 func Cells(cells []fact.CellTrials) string {
 	all := make([]string, len(cells))
 	for i, c := range cells {
-		all[i] = fmt.Sprintf("%d of %s at %s", c.Trials, c.Variant, c.Level)
+		all[i] = fmt.Sprintf("%d of %s", c.Trials, cell(c.Variant, c.Level))
 	}
 	return strings.Join(all, ", ")
+}
+
+// cell names one: `"go" at level "c16"`.
+func cell(variant, level string) string { return fmt.Sprintf("%q at level %q", variant, level) }
+
+// quoted are names: `"go", "php" and "none"`.
+func quoted(names []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = strconv.Quote(name)
+	}
+	return listed(all)
+}
+
+// listed are words: "status, body and date".
+func listed(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // profilesShared says of which cells the profiles were lost.
 func profilesShared(a fact.ProfilesShared) string {
 	all := make([]string, len(a.Cells))
 	for i, c := range a.Cells {
-		all[i] = c.Variant + " at " + c.Level
+		all[i] = cell(c.Variant, c.Level)
 	}
-	return fmt.Sprintf("the profiles of %s share one file, which has only the last of them",
-		strings.Join(all, " and of "))
+	return fmt.Sprintf("the profiles of %s were written to one file, which has only the last of them",
+		listed(all))
 }
 
 // weakDesign says what a design cannot show, behind the key that it is about.
@@ -199,19 +235,21 @@ func weakDesign(a fact.WeakDesign) string {
 	given, needs := duration(a.GivenS), duration(a.NeedsS)
 	switch a.By {
 	case fact.InSequence:
-		return "sequential: whatever drifts meanwhile looks like a difference of servers; interleaved " +
-			"does not"
+		return "in sequential order, whatever drifts meanwhile looks like a difference between " +
+			"servers; interleaved order avoids that"
 	case fact.NoControl:
-		return "without the A/A arm nothing tells how large a difference this machine makes of none"
+		return "without an A/A comparison, nothing shows how much two measurements of one server " +
+			"differ on this machine"
 	case fact.NotIsolated:
-		return "none: a server keeps what an earlier trial left in it, and rounds are not independent"
+		return "without isolation, a server keeps what an earlier trial left in it, and rounds are not " +
+			"independent"
 	case fact.ShortProbes:
-		return fmt.Sprintf("%v: a search (find) in such windows takes a rate that is slightly too high "+
-			"for one that is met; give %v or more", given, needs)
+		return fmt.Sprintf("a search with windows of %v may end at a rate that is slightly too high; "+
+			"give %v or more", given, needs)
 	case fact.CPUShared:
-		return "generator and server share a CPU: each is measured together with the other"
+		return "the generator and a server share a CPU, so that each slows the other"
 	case fact.OnlyOne:
-		return "there is nothing to compare with the baseline, " + a.Baseline
+		return fmt.Sprintf("there is nothing to compare with the baseline, %q", a.Baseline)
 	}
 	return fmt.Sprintf("%v is not enough for %d rounds, which take %v", given, a.Rounds, needs)
 }

@@ -2,7 +2,7 @@ package say
 
 import (
 	"fmt"
-	"strings"
+	"math"
 
 	"dyno/internal/digits"
 	"dyno/internal/fact"
@@ -10,26 +10,32 @@ import (
 
 // fleetSentence is Sentence for the agents of a fleet; "" of another kind.
 func fleetSentence(f fact.Fact) string {
-	agent := "agent " + f.Scope.Agent
+	agent := fmt.Sprintf("agent %q", f.Scope.Agent)
 	switch a := f.Args.(type) {
 	case fact.AgentLost:
 		return agent + lostText(a)
 	case fact.AgentPartial:
-		return fmt.Sprintf("%s sent no result at its end: its part is the sum of its %s", agent,
+		return fmt.Sprintf("%s sent no result at the end: its numbers are the sum of its %s", agent,
 			digits.Plural(int64(a.Reports), "report"))
 	case fact.AgentDiffers:
-		return agent + "'s reports do not add up to what it measured in all"
+		return "the reports of " + agent + " do not add up to its result"
 	case fact.AgentClockOff:
-		return fmt.Sprintf("%s's wall clock is %.0f s off; no number here depends on it", agent, a.OffS)
+		way := "ahead"
+		if a.OffS < 0 {
+			way = "behind"
+		}
+		return fmt.Sprintf("the wall clock of %s is %.0f s %s; no number here depends on it", agent,
+			math.Abs(a.OffS), way)
 	case fact.AgentDrift:
-		return fmt.Sprintf("%s's clock drifted by %.0f ms in the run: its last seconds began so much "+
-			"earlier or later than the others'", agent, a.DriftUS/1000)
+		return fmt.Sprintf("the clock of %s drifted by %s ms in the run: its last seconds began up to "+
+			"%[2]s ms earlier or later than those of the other agents", agent, fmt.Sprintf("%.0f",
+			math.Abs(a.DriftUS)/1000))
 	case fact.Rebalanced:
-		return fmt.Sprintf("after the loss of an agent the load was too low until %.1f s; since then %s "+
-			"make all of it", a.AfterS, strings.Join(a.Agents, ", "))
+		return fmt.Sprintf("after the loss of an agent the load was too low until %.1f s of the window; "+
+			"from then on %s made all of it", a.AfterS, quoted(a.Agents))
 	case fact.ClocksLoose:
-		return fmt.Sprintf("the agents' clocks may be up to %.1f ms off: one agent's second begins so "+
-			"much earlier or later than another's", a.BoundUS/1000)
+		return fmt.Sprintf("the agents' clocks may differ by up to %s ms: one agent's seconds may begin "+
+			"up to %[1]s ms before another's", fmt.Sprintf("%.1f", a.BoundUS/1000))
 	case fact.FleetDiffers:
 		return "the agents' numbers do not add up to the run's: a fault of dyno"
 	}

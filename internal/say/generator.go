@@ -13,7 +13,7 @@ func generatorPhrase(f fact.Fact) phrase {
 	switch a := f.Args.(type) {
 	case fact.Steal:
 		return phrased("the hypervisor gave %v of the CPUs' time to other machines: measure again, or "+
-			"on a machine that shares no CPU", percent(a.Percent, 1))
+			"use a machine that shares no CPU", percent(a.Percent, 1))
 	case fact.StoodStill:
 		return standstillPhrase(a)
 	case fact.CPUQuota:
@@ -29,24 +29,24 @@ func generatorPhrase(f fact.Fact) phrase {
 		return scenarioPhrase(a, isLimit)
 	case fact.SendLag:
 		return phrased("the generator sent 1 % of the requests more than %v late: the delay is in the "+
-			"latency (mean %v)", micros(a.P99US), micros(a.MeanUS))
+			"latency, whose mean is %v", micros(a.P99US), micros(a.MeanUS))
 	case fact.ProbeLag:
 		return phrased("the generator sent 1 % of the probe's requests more than %v late: the "+
-			"delay is in their latency (mean %v)", micros(a.P99US), micros(a.MeanUS))
+			"delay is in their latency, whose mean is %v", micros(a.P99US), micros(a.MeanUS))
 	case fact.ReadLag:
-		of, median := "gaps", a.GapUS
+		of, median := "gaps between events", a.GapUS
 		if a.FirstUS > 0 {
 			of, median = "times to the first event", a.FirstUS
 		}
 		return phrased("1 % of the events may have waited %v or longer until the generator read them: "+
-			"the wait is in the %v (median %v)", micros(a.P99US), of, micros(median))
+			"the wait is in the %v, whose median is %v", micros(a.P99US), of, micros(median))
 	case fact.Unscheduled:
 		return phrased("a thread of the generator waited for a CPU %v of the time, while other "+
 			"programs ran there", percent(a.Percent, 0))
 	case fact.Scheduling:
-		return phrased("the generator's goroutines wait for a CPU several times in each request, 1 % of "+
-			"the times %v or longer: the wait is in the latency (mean %v); give the generator CPUs of its "+
-			"own, or another machine", micros(a.P99US), micros(a.MeanUS))
+		return phrased("the generator's goroutines wait for a CPU several times in each request, and 1 "+
+			"% of these waits took %v or longer: they are in the latency, whose mean is %v; give the "+
+			"generator CPUs of its own, or use another machine", micros(a.P99US), micros(a.MeanUS))
 	case fact.GCPause:
 		return phrased("garbage collection stopped the generator for up to %v: the highest latencies "+
 			"may be its own", micros(a.LongestUS))
@@ -66,9 +66,9 @@ func loadPhrase(f fact.Fact) phrase {
 	case fact.Ended:
 		return endedPhrase(a)
 	case fact.Outage:
-		says := "rate and percentiles do not describe that time"
+		says := "the rate and the percentiles do not describe that time"
 		if a.Open {
-			says = "requests due then waited, and their latency has the wait, or were never sent"
+			says = "requests that were due then were sent late, as their latency shows, or never"
 		}
 		return phrased("no connection could be opened for %v of the window%v: %v", micros(a.OutageUS),
 			inBrackets(a.Why), says)
@@ -84,12 +84,12 @@ func loadPhrase(f fact.Fact) phrase {
 			counts(a.Of), unserved(a.Unopened))
 	case fact.Arrivals:
 		if a.A2 > 0 {
-			return phrased("arrivals were not Poisson: Anderson and Darling's A² is %v for %v spans, "+
-				"and chance exceeds 6.0 once in a thousand times", number(a.A2, fmt.Sprintf("%.1f", a.A2)),
-				counts(a.Spans))
+			return phrased("requests did not start at random times (Poisson): Anderson and Darling's A² of "+
+				"%v times between them is %v, and only one Poisson process in a thousand has more than 6.0",
+				counts(a.Spans), number(a.A2, fmt.Sprintf("%.1f", a.A2)))
 		}
-		return phrased("arrivals were not evenly spaced: 1 span in 20 was off by %v or more",
-			percent(a.Off, 0))
+		return phrased("requests did not start evenly spaced: 1 in 20 of the times between them was off "+
+			"by %v or more", percent(a.Off, 0))
 	case fact.NoPort:
 		return phrased("no local port was left for a connection, %v: widen "+
 			"net.ipv4.ip_local_port_range, or keep connections alive", plural(a.Times, "time"))
@@ -104,7 +104,7 @@ func loadPhrase(f fact.Fact) phrase {
 			"or more", plural(a.Times, "time"))
 	case fact.Resent:
 		return phrased("%v TCP segments of this machine were lost and sent again, while %v completed: "+
-			"that wait is in the highest latencies; the network, or a full queue, is the cause",
+			"the wait for them is in the highest latencies; the network, or a full queue, is the cause",
 			counts(a.Segments), plural(a.Answers, "request"))
 	case fact.Little:
 		return littlePhrase(a)
@@ -133,7 +133,7 @@ func endedPhrase(a fact.Ended) phrase {
 		return phrased("the load ended after %v because "+Peer(a.Peer)+" ended each connection "+
 			"without an answer, again and again (%v)", after, a.Why)
 	case "interrupted":
-		return phrased("interrupted after %v: this is a part of the planned run", after)
+		return phrased("the run was interrupted after %v: this is only a part of the planned run", after)
 	case "faulted":
 		return phrased("the script ended the load after %v: %v", after, a.Why)
 	}
@@ -157,17 +157,17 @@ func scenarioPhrase(a fact.ScenarioBusy, isLimit bool) phrase {
 // littlePhrase says how Little's law is broken.
 func littlePhrase(a fact.Little) phrase {
 	if a.Ratio > 1 {
-		return phrased("rate × mean latency is %v times what %v connections can have in flight: the "+
-			"rate or the latency is wrong; report this as a fault of dyno",
+		return phrased("rate × mean latency is %v times what %v connections can have in flight "+
+			"(Little's law): the rate or the latency is wrong; report this as a fault of dyno",
 			number(a.Ratio, fmt.Sprintf("%.2f", a.Ratio)), counts(a.Connections))
 	}
 	silent := ""
 	if a.Unanswered {
 		silent = "waited for answers that never came, "
 	}
-	return phrased("by rate × mean latency, connections had a request in flight only %v of the time: "+
-		"in the rest they %vwere connecting, had no requests left, or waited for the generator",
-		percent(100*a.Ratio, 0), silent)
+	return phrased("connections had a request in flight only %v of the time, as rate × mean latency "+
+		"shows (Little's law): the rest of the time they %vwere connecting, had no requests left, or "+
+		"waited for the generator", percent(100*a.Ratio, 0), silent)
 }
 
 // shortPhrase says how little was measured, and how much it takes.
@@ -190,7 +190,8 @@ func standstillPhrase(a fact.StoodStill) phrase {
 	p := phrased("the generator stood still for %v, from %v of the window on", micros(a.LongestUS),
 		micros(a.SinceS*1e6))
 	if a.TotalUS > 1.01*a.LongestUS {
-		p = phrased("%v, and for %v in all", p, micros(a.TotalUS))
+		p = phrased("the generator stood still several times, for %v in all; the longest stop took %v, "+
+			"from %v of the window on", micros(a.TotalUS), micros(a.LongestUS), micros(a.SinceS*1e6))
 	}
 	p.add(": it was stopped, or had no CPU")
 	if a.Delayed > 0 {

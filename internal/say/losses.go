@@ -20,19 +20,19 @@ func lossSentence(f fact.Fact) string {
 		if a.All {
 			return "EVERY answer was an error (" + of + ")"
 		}
-		were := "were errors"
+		were, them := "were errors", "them"
 		if a.Count == 1 {
-			were = "was an error"
+			were, them = "was an error", "it"
 		}
-		return fmt.Sprintf("%s (%.2f %%) %s (%s): latency leaves them out, error latency has them",
-			digits.Plural(a.Count, "answer"), a.Percent, were, of)
+		return fmt.Sprintf("%s (%.2f %%) %s (%s): error latency has %s, and latency does not",
+			digits.Plural(a.Count, "answer"), a.Percent, were, of, them)
 	case fact.RequestsFailed:
 		return fmt.Sprintf("%.1f %% of the requests failed: latency is that of the others", a.Percent)
 	case fact.RequestsUnanswered:
 		return fmt.Sprintf("%.1f %% of the requests were unanswered at the end of the drain: mean "+
 			"latency is that of the others, which were faster", a.Percent)
 	case fact.RowsLeft:
-		return fmt.Sprintf("the run ended before %s of %s rows of %s were sent", count(a.Left),
+		return fmt.Sprintf("%s of the %s rows of %q were not sent before the run ended", count(a.Left),
 			count(a.Of), a.File)
 	}
 	return ""

@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"dyno/internal/digits"
@@ -20,8 +21,9 @@ func manySentence(f fact.Fact) string {
 		return spoiledSentence(f.Scope, a)
 	case fact.PooledPercentile:
 		p := percentile(a)
-		return fmt.Sprintf("%s is of all trials of a server together, at least %s requests: one trial "+
-			"has fewer than the %s requests that %s takes", p, count(a.Requests), count(a.Needs), p)
+		return fmt.Sprintf("the %s is that of all trials of a server together, which have at least %s "+
+			"requests: a single trial has too few, because %s takes %s", p, count(a.Requests), p,
+			count(a.Needs))
 	}
 	return ""
 }
@@ -36,16 +38,17 @@ func unprovenSentence(a fact.UnprovenChange) string {
 		}
 		return digits.Significant(v, 3) + " " + a.Unit
 	}
-	s := fmt.Sprintf("the last %d runs have %s, the %d before %s (%s times as much %s): too few "+
-		"runs to show a change point", a.After, value(a.MedianAfter), a.Before, value(a.MedianBefore),
-		digits.Ratio(a.Ratio, a.Low, a.High), digits.RatioInterval(a.Low, a.High))
+	s := fmt.Sprintf("the median %s of the last %d runs is %s, and that of the %d runs before is %s "+
+		"(ratio %s %s): these are too few runs to show a change point", a.Metric, a.After,
+		value(a.MedianAfter), a.Before, value(a.MedianBefore), digits.Ratio(a.Ratio, a.Low, a.High),
+		digits.RatioInterval(a.Low, a.High))
 	switch a.More {
 	case 0:
 		return s
 	case 1:
-		return s + "; 1 more run like these would"
+		return s + "; 1 more run like the last ones would show it"
 	}
-	return s + fmt.Sprintf("; about %d more runs like these would", a.More)
+	return s + fmt.Sprintf("; about %d more runs like the last ones would show it", a.More)
 }
 
 // spoiledSentence says whose server spoiled trials, by what, and whether the machine had a part.
@@ -57,23 +60,26 @@ func spoiledSentence(of fact.Scope, a fact.ServerSpoiled) string {
 	case a.Trials == a.Of:
 		in = fmt.Sprintf("all %d of its trials", a.Of)
 	}
-	s := fmt.Sprintf("the server of %s spoiled %s (%s)", of.Variant, in, a.Why)
+	s := fmt.Sprintf("the server of %q spoiled %s (%s)", of.Variant, in, a.Why)
 	if a.Starved > 0 {
-		s = fmt.Sprintf("with %s, %s of %s connections got no answer in %s", of.Variant,
+		s = fmt.Sprintf("the server of %q left %s of %s connections without an answer in %s", of.Variant,
 			count(a.Starved), count(a.Connections), in)
 	}
-	if a.OtherTrials > 0 && a.Others == 0 {
-		s += fmt.Sprintf(", and in none of %d trials of others", a.OtherTrials)
-	} else if a.Others > 0 {
-		s += fmt.Sprintf("; this happened in %d of %d trials of others", a.Others, a.OtherTrials)
+	if a.OtherTrials > 0 {
+		others := "none"
+		if a.Others > 0 {
+			others = strconv.Itoa(a.Others)
+		}
+		s += fmt.Sprintf("; this happened in %s of %d trials of other variants", others, a.OtherTrials)
 	}
 	switch {
 	case a.Disturbed == 0:
 		return s + "; nothing else disturbed the machine"
 	case a.Disturbed == a.Trials && a.Trials == 1:
-		return s + "; the machine was busy in it, too"
+		return s + "; the machine was busy in that trial, too"
 	case a.Disturbed == a.Trials:
-		return s + "; the machine was busy in each of them, too"
+		return s + "; the machine was busy in each of these trials, too"
 	}
-	return s + fmt.Sprintf("; the machine was busy, too, in %d of the %d", a.Disturbed, a.Trials)
+	return s + fmt.Sprintf("; the machine was busy, too, in %d of these %d trials", a.Disturbed,
+		a.Trials)
 }

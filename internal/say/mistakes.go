@@ -38,11 +38,11 @@ func mistakeSentence(args fact.Args) string {
 
 // wants say what is wanted.
 var wants = map[fact.Want]string{
-	fact.AnObjective:  "an objective is wanted, as p99<20ms, errors<0.1% or rps>=10000",
-	fact.ADuration:    "a duration with its unit is wanted, as 20ms",
-	fact.ANumber:      "a number is wanted, as 10000",
-	fact.APercentage:  "a percentage is wanted, as 0.1%",
-	fact.EitherNumber: "a number or a percentage is wanted, as 0 or 0.1%",
+	fact.AnObjective:  "write an objective, such as p99<20ms, errors<0.1% or rps>=10000",
+	fact.ADuration:    "write a duration with its unit, such as 20ms",
+	fact.ANumber:      "write a number, such as 10000",
+	fact.APercentage:  "write a percentage, such as 0.1%",
+	fact.EitherNumber: "write a number or a percentage, such as 0 or 0.1%",
 }
 
 func wanted(a fact.Wanted) string {
@@ -50,7 +50,7 @@ func wanted(a fact.Wanted) string {
 	case a.Got == "":
 		return wants[a.What]
 	case a.More:
-		return a.Got + " is more than all of them; " + wants[a.What]
+		return a.Got + " is more than 100 %; " + wants[a.What]
 	}
 	return fmt.Sprintf("%s, not %q", wants[a.What], a.Got)
 }
@@ -58,19 +58,20 @@ func wanted(a fact.Wanted) string {
 func notMeasured(a fact.NotMeasured) string {
 	switch a.Lacks {
 	case fact.NoChecks:
-		return "the run checks nothing: bodies or headers that are expected, asserts of a Hurl file, " +
-			"and dyno.check of a script would"
+		return "the run has no checks; an expected body or header, an assert of a Hurl file or " +
+			"dyno.check in a script is a check"
 	case fact.NoCheck:
 		return fmt.Sprintf("the run has no check %q; %s", a.Name, meant(a))
 	case fact.NoMetrics:
-		return "only a script has metrics: dyno.counter and dyno.histogram"
+		return "the run has no metrics; a script makes some with dyno.counter and dyno.histogram"
 	case fact.NoMetric:
 		return fmt.Sprintf("the script has no counter or histogram %q; %s", a.Name, meant(a))
 	case fact.NoStatistic:
 		return fmt.Sprintf("%q is no value of a histogram; write count, min, mean, stdev, max or a "+
-			"percentile, as metric.%s.p99", a.Statistic, a.Name)
+			"percentile, such as metric.%s.p99", a.Statistic, a.Name)
 	}
-	return fmt.Sprintf("%q is a histogram; write which value of it, as metric.%[1]s.p99", a.Name)
+	return fmt.Sprintf("%q is a histogram; write which of its values, such as "+
+		"metric.%[1]s.p99", a.Name)
 }
 
 // meant says which name somebody had in mind, or which there are.

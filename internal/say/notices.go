@@ -14,16 +14,17 @@ import (
 func noticeSentence(args fact.Args) string {
 	switch a := args.(type) {
 	case fact.FewerThreads:
-		return fmt.Sprintf("dyno uses %s, not %d: no more than one can serve a connection",
-			digits.Plural(int64(a.Threads), "thread"), a.Asked)
+		return fmt.Sprintf("dyno uses %s, not %d, because there %s only %s and one thread serves each",
+			digits.Plural(int64(a.Threads), "thread"), a.Asked, isAre(a.Threads),
+			digits.Plural(int64(a.Threads), "connection"))
 	case fact.FewerStreams:
 		return fmt.Sprintf("the server allows %s at once on a connection, not %d",
 			digits.Plural(int64(a.Streams), "stream"), a.Asked)
 	case fact.SlowerRing:
-		return fmt.Sprintf("the load is on %s, because %s; that ring is slower", a.Ring, a.Why)
+		return fmt.Sprintf("dyno uses the ring %q, which is slower, because %s", a.Ring, a.Why)
 	case fact.PortableRing:
-		return fmt.Sprintf("the load is on the portable ring, because GOMAXPROCS is %d and %s "+
-			"would leave no processor to the program; that ring is slower", a.Procs,
+		return fmt.Sprintf("dyno uses the portable ring, which is slower, because GOMAXPROCS is %d: on "+
+			"another ring, %s would leave no processor to the rest of the program", a.Procs,
 			digits.Plural(int64(a.Threads), "thread"))
 	case fact.FilesRaised:
 		return fmt.Sprintf("the limit of open files was raised from %d to %d", a.From, a.To)
@@ -43,8 +44,8 @@ func noticeSentence(args fact.Args) string {
 			"whoever has them can read the traffic", a.File)
 	case fact.OwnerAllows:
 		return "the machine's owner allows " +
-			digits.Thousands(strconv.FormatFloat(a.Rate, 'f', -1, 64)) + " requests a second: some " +
-			"requests that were late, or sent again, waited for that limit"
+			digits.Thousands(strconv.FormatFloat(a.Rate, 'f', -1, 64)) + " requests a second and no " +
+			"more: this delayed some requests that were late or sent again"
 	case fact.ShareLate:
 		return "a thread took over its new share of the rate too late: some requests may have been " +
 			"sent twice"
@@ -68,12 +69,12 @@ func besideSentence(args fact.Args) string {
 			count(int64(math.Round(a.Ceiling))), digits.Plural(int64(a.Connections), "connection"),
 			digits.Plural(int64(a.Threads), "thread"), a.Calibrated)
 	case fact.CalibrationUnread:
-		return a.Why
+		return "dyno cannot read its calibration: " + a.Why
 	case fact.ProfileLacking:
 		if a.Taken {
-			return "the profile is not kept: " + a.Why
+			return "the server's profile is not kept: " + a.Why
 		}
-		return "no profile of the server: " + a.Why
+		return "no profile of the server was taken: " + a.Why
 	case fact.ProfileInStep:
 		return "evenly spaced requests can keep step with the profiler: its samples are then all of " +
 			"the same moment of a request"
@@ -85,13 +86,21 @@ func besideSentence(args fact.Args) string {
 		return fmt.Sprintf("the generators began %s apart: for that long, at both ends of the window, "+
 			"only some of them made load", digits.Micros(a.ApartUS))
 	case fact.IterationsUnknown:
-		return fmt.Sprintf("%d of %d generators did not report their iterations and checks: those of "+
-			"the others are shown", a.Parts, a.Of)
+		return fmt.Sprintf("%d of %d generators did not report their iterations and checks: only those "+
+			"of the others are shown", a.Parts, a.Of)
 	case fact.RoutesUntimed:
 		return fmt.Sprintf("%s of %s have no latency: an agent's result had no room for it",
 			count(int64(a.Routes)), digits.Plural(int64(a.Of), "route"))
 	}
 	return ""
+}
+
+// isAre is the verb of n things.
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // noHTTP2 is why HTTP/2 was not offered.
@@ -104,5 +113,5 @@ func noHTTP2(a fact.HTTP1Offered) string {
 	case fact.OldTLS:
 		return "HTTP/2 needs TLS 1.2"
 	}
-	return fmt.Sprintf("of request %d: %s", a.Request, a.Why)
+	return fmt.Sprintf("HTTP/2 cannot carry request %d: %s", a.Request, a.Why)
 }

@@ -3,7 +3,7 @@ package say
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"dyno/internal/fact"
 )
@@ -42,6 +42,17 @@ func ofParts(of fact.Scope) string {
 	if of.OfParts == 0 {
 		return ""
 	}
-	list := strings.ReplaceAll(strings.Trim(fmt.Sprint(of.Parts), "[]"), " ", ", ")
-	return fmt.Sprintf("part %s of %d: ", list, of.OfParts)
+	return fmt.Sprintf("in %s of the load's %d parts: ", partsText(of.Parts), of.OfParts)
+}
+
+// partsText names parts of a load: "part 2", "parts 1 and 3".
+func partsText(parts []int) string {
+	if len(parts) == 1 {
+		return "part " + numbers(parts)
+	}
+	all := make([]string, len(parts))
+	for i, n := range parts {
+		all[i] = strconv.Itoa(n)
+	}
+	return "parts " + listed(all)
 }

@@ -95,14 +95,15 @@ func sentence(f fact.Fact) string {
 	case fact.RatesApart:
 		return ratesApart(a)
 	case fact.StepsFailedAfter:
-		return fmt.Sprintf("iterations went on after the window, where %s of their %s failed: these "+
-			"iterations count as failed, but the steps are not among the errors", count(a.Failed),
-			digits.Plural(a.Steps, "further step"))
+		return fmt.Sprintf("iterations that began in the window sent %s after it, and %s of these "+
+			"failed: the iterations count as failed, but the steps are not among the errors",
+			digits.Plural(a.Steps, "step"), count(a.Failed))
 	}
 	return cmp.Or(noticeSentence(f.Args), lossSentence(f), serverSentence(f), streamSentence(f),
 		fleetSentence(f), manySentence(f), experimentSentence(f),
 		comparisonSentence(f), fairnessSentence(f.Args), armSentence(f.Args),
-		mistakeSentence(f.Args), "a newer dyno found: "+string(f.Kind()))
+		mistakeSentence(f.Args),
+		fmt.Sprintf("a newer dyno found %q, which this dyno cannot explain", f.Kind()))
 }
 
 // Text is the sentence with what can be done.
@@ -187,25 +188,24 @@ func notInTime(a fact.NotInTime) string {
 
 // Shortage says why no more could be sent.
 func Shortage(s fact.Shortage) string {
-	users, connections := allOf(s.Users, "user"), allOf(s.Connections, "connection")
-	were := " " + digits.Were(int64(s.Connections)) + " busy"
+	users, connections := allBusy(s.Users, "user"), allBusy(s.Connections, "connection")
 	switch s.Of {
 	case fact.OfServer:
 		return fmt.Sprintf("for %s no connection could be opened", digits.Micros(s.OutageUS))
 	case fact.OfUsers:
-		return users + " " + digits.Were(int64(s.Users)) + " busy"
+		return users
 	case fact.OfEither:
-		return users + " or " + connections + were
+		return users + ", or " + connections
 	}
-	return connections + were
+	return connections
 }
 
-// allOf is all of n things: "all 10 connections", "the one connection".
-func allOf(n int, thing string) string {
+// allBusy says that all of n things were busy: "all 10 connections were busy".
+func allBusy(n int, thing string) string {
 	if n == 1 {
-		return "the one " + thing
+		return "the one " + thing + " was busy"
 	}
-	return "all " + digits.Plural(int64(n), thing)
+	return "all " + digits.Plural(int64(n), thing) + " were busy"
 }
 
 // lostReasons say how an address was lost, after the address.
@@ -220,7 +220,7 @@ func lostHow(a fact.AddressLost) string {
 	if how := lostReasons[a.Why]; how != "" {
 		return how
 	}
-	return "could not be connected to (" + a.Why + ")"
+	return "accepted no connection (" + a.Why + ")"
 }
 
 // lostAddress says since when an address of the target could not be connected to, and what became
@@ -239,7 +239,7 @@ func lostAddress(of fact.Scope, a fact.AddressLost) string {
 		when = fmt.Sprintf(" %d times between %s and %s of the window", a.Times, since, back)
 	}
 	if len(of.Parts) > 0 {
-		when += " for part " + numbers(of.Parts) + " of the load"
+		when += ", for " + partsText(of.Parts) + " of the load"
 	}
 	switch {
 	case a.Others == 1:
@@ -262,9 +262,9 @@ func count(n int64) string { return digits.Thousands(strconv.FormatInt(n, 10)) }
 
 // ratesApart says that results count rates differently.
 func ratesApart(a fact.RatesApart) string {
-	return fmt.Sprintf("an older dyno measured %d of %d results: it counted a request when it was "+
-		"due, and this dyno counts it when its answer came; do not compare rates or CPU per request "+
-		"of slow answers", a.Older, a.All)
+	return fmt.Sprintf("an older dyno measured %d of the %d results: its rates count the requests "+
+		"that were due in the window, and those of this dyno count the answers that came in it; if "+
+		"answers are slow, compare neither rates nor CPU per request", a.Older, a.All)
 }
 
 // othersOfName says which processes of a name are watched, and which are not.
@@ -273,8 +273,8 @@ func othersOfName(a fact.OthersOfName) string {
 	if len(a.Watched) > 1 {
 		listens = "they listen"
 	}
-	return fmt.Sprintf("of the processes named %s, dyno watches %s, because %s on port %d; not "+
-		"watched: %s", a.Name, numbers(a.Watched), listens, a.Port, numbers(a.Others))
+	return fmt.Sprintf("of the processes named %q, dyno watches %s, because %s on port %d; it does "+
+		"not watch %s", a.Name, numbers(a.Watched), listens, a.Port, numbers(a.Others))
 }
 
 // noListener says what is watched if nothing of the name listens where the load goes.
@@ -283,8 +283,8 @@ func noListener(a fact.NoListener) string {
 	if a.Port > 0 {
 		where = "on port " + strconv.Itoa(a.Port) + " of this machine"
 	}
-	return fmt.Sprintf("dyno watches all processes named %s (%s), because it sees none of them "+
-		"listen %s; one behind a proxy or in a container may do so unseen",
+	return fmt.Sprintf("dyno watches all processes named %q (%s), because it sees none of them "+
+		"listen %s; a process behind a proxy or in a container may listen there unseen",
 		a.Name, numbers(a.Watched), where)
 }
 

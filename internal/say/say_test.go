@@ -106,7 +106,7 @@ var said = []fact.Fact{
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7}},
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7, Peer: fact.Proxy}},
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7, Peer: fact.Tunnel}},
-	{Args: fact.ErrorsUnjudged{Percent: 49.95}, Remedies: []fact.Remedy{{Setting: "slo", Value: "'errors<1%'"}}},
+	{Args: fact.ErrorsUnjudged{Percent: 49.95}, Remedies: []fact.Remedy{{Setting: "slo", Value: "errors<1%"}}},
 
 	{Args: fact.NotCompared{Comparable: 2, Variants: 6, NotTested: []fact.NotTested{
 		{Variant: "absent", Missing: []string{"nginx is not on the PATH", "port 80 is taken"}},
@@ -201,7 +201,7 @@ var said = []fact.Fact{
 	{Args: fact.NotInLoad{What: fact.VariableName, Late: true}}, {Args: fact.NotInLoad{What: fact.FileName, Late: true}},
 	{Args: fact.NotInLoad{What: fact.CaptureName}}, {Args: fact.NotInLoad{What: fact.TwoBodies}},
 
-	{Scope: fact.Scope{Group: "B"}, Args: fact.MetricLacking{Metric: "cpu", Runs: 1, Against: fact.Scope{Group: "A"}, AgainstRuns: 1}},
+	{Scope: fact.Scope{Group: "B"}, Args: fact.MetricLacking{Metric: "cpu", Runs: 1, Against: fact.Scope{Group: "A"}, AgainstRuns: 1, InRounds: true}},
 	{Args: fact.HTTP1Offered{Over: fact.NoChunks}},
 
 	{Args: fact.Unknown{Of: "of-2030"}},
@@ -465,8 +465,8 @@ func TestMergeParts(t *testing.T) {
 		{[]*fact.Fact{nil, nil}, ""},
 		{[]*fact.Fact{busy(98)}, "98 %"},
 		{[]*fact.Fact{busy(98), busy(98.4)}, "98 %"},
-		{[]*fact.Fact{nil, busy(98), busy(98.4)}, "part 2, 3 of 3: 98 %"},
-		{[]*fact.Fact{busy(99), busy(98), busy(99)}, "part 1, 3 of 3: 99 %; part 2 of 3: 98 %"},
+		{[]*fact.Fact{nil, busy(98), busy(98.4)}, "in parts 2 and 3 of the load's 3 parts: 98 %"},
+		{[]*fact.Fact{busy(99), busy(98), busy(99)}, "in parts 1 and 3 of the load's 3 parts: 99 %; in part 2 of the load's 3 parts: 98 %"},
 	} {
 		var said []string
 		all, _ := MergeParts(c.found)
@@ -493,18 +493,22 @@ func TestMergePartsWorst(t *testing.T) {
 	}
 }
 
-// A text begins with a capital, but for names.
+// A text begins with a capital, but what somebody else said and names stay as they are.
 func TestStart(t *testing.T) {
-	for variant, want := range map[string]string{"t": "The server of t spoiled 1 of its 2 trials (x); nothing else disturbed the machine",
-		"php": "The server of php spoiled 1 of its 2 trials (x); nothing else disturbed the machine"} {
-		f := fact.Fact{Scope: fact.Scope{Variant: variant}, Args: fact.ServerSpoiled{Trials: 1, Of: 2, Why: "x"}}
+	php := fact.Scope{Variant: "php"}
+	for want, f := range map[string]fact.Fact{
+		`The server of "php" spoiled 1 of its 2 trials (x); nothing else disturbed the machine`: {Scope: php, Args: fact.ServerSpoiled{Trials: 1,
+			Of: 2, Why: "x"}},
+		`"newUuid" is the name of a function; choose another name`: {Args: fact.InScenario{Of: fact.NameOfFunction, Name: "newUuid"}},
+		"wrk: it is not installed":                                 {Args: fact.SettingSkipped{Setting: fact.WithWrk, Why: fact.NotInstalled}},
+		"connection refused":                                       {Args: fact.LoadStopped{Why: "connection refused"}},
+		"what it was":                                              {Args: fact.Told{Text: "what it was"}},
+		"shop.example: connection refused":                         {Args: fact.LoadStopped{Why: "shop.example: connection refused"}},
+		"The system does not tell: open x: gone":                   {Args: fact.OpensUnknown{Why: fact.Unreadable, Text: "open x: gone"}},
+	} {
 		if got := Start(f); got != want {
-			t.Errorf("%q", got)
+			t.Errorf("%q, want %q", got, want)
 		}
-	}
-	f := fact.Fact{Scope: fact.Scope{Variant: "nginx"}, Args: fact.Miscounted{Trials: 1, Of: 2}}
-	if got := Start(f); got != Sentence(f) {
-		t.Errorf("%q", got)
 	}
 }
 
@@ -543,9 +547,9 @@ func TestMerge(t *testing.T) {
 		{[]fact.Fact{pause(900), pause(1100)}, "[garbage collection stopped the generator for up to 900 µs to 1.1 ms: the highest latencies may be its own [0 1]]"},
 		{[]fact.Fact{pause(800), pause(900)}, "[garbage collection stopped the generator for up to 800 to 900 µs: the highest latencies may be its own [0 1]]"},
 		{[]fact.Fact{changed("404"), changed("503"), changed("404")},
-			"[the server answered otherwise after the load: status was 200 and is 404 [0 2] the server answered otherwise after the load: status was 200 and is 503 [1]]"},
-		{[]fact.Fact{late(3, 1), late(3, 1)}, "[part 1 of 3: " + none + " [0 1]]"},
-		{[]fact.Fact{late(3, 2), late(3, 1)}, "[part 1, 2 of 3: " + none + " [0 1]]"},
+			"[the server answers otherwise after the load: status was 200 and is 404 [0 2] the server answers otherwise after the load: status was 200 and is 503 [1]]"},
+		{[]fact.Fact{late(3, 1), late(3, 1)}, "[in part 1 of the load's 3 parts: " + none + " [0 1]]"},
+		{[]fact.Fact{late(3, 2), late(3, 1)}, "[in parts 1 and 2 of the load's 3 parts: " + none + " [0 1]]"},
 		{[]fact.Fact{late(2, 2), late(2, 1)}, "[" + none + " [0 1]]"},
 		{[]fact.Fact{late(2, 2), late(0)}, "[" + none + " [0 1]]"},
 	} {

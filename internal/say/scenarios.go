@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"dyno/internal/fact"
@@ -37,10 +38,11 @@ var functionHints = map[string]string{
 // columnsHint says which names the data has, or how to have some.
 func columnsHint(a fact.InScenario) string {
 	if len(a.Has) == 0 {
-		return "data with such a column"
+		return fmt.Sprintf("give data with a column %q", a.Name)
 	}
 	const most = 8
-	text := "name a column so; the columns are " + strings.Join(a.Has[:min(len(a.Has), most)], ", ")
+	text := fmt.Sprintf("name a column %q; the columns are ",
+		a.Name) + strings.Join(a.Has[:min(len(a.Has), most)], ", ")
 	if len(a.Has) > most {
 		text += ", …"
 	}
@@ -55,63 +57,67 @@ func inScenario(a fact.InScenario) string {
 	hole := "{{" + a.Name + "}}"
 	switch a.Of {
 	case fact.NameOfFunction:
-		return a.Name + " is the name of a function; choose another"
+		return fmt.Sprintf("%q is the name of a function; choose another name", a.Name)
 	case fact.OptionValue:
-		return fmt.Sprintf("%.40q cannot be the option %s", a.Value, a.Name)
+		return fmt.Sprintf("the option %q cannot be %.40q", a.Name, a.Value)
 	case fact.RowsMixed:
-		return fmt.Sprintf("%s is that of another row in each iteration, and the request of line %d "+
-			"stays with one", hole, a.Line)
+		return fmt.Sprintf("%s is from another row of the data in each iteration, but the request of "+
+			"line %d keeps the row with which it was sent", hole, a.Line)
 	case fact.ValueLater:
-		return hole + " has no value here: it is captured further down"
+		return hole + " has no value here: a request further down captures it"
 	case fact.NameUnknown:
 		return hole + " is unknown"
 	case fact.NotBare:
-		return fmt.Sprintf("%s stands for a value in JSON and is no number, boolean or null: write "+
-			"\"%[1]s\" for a text", hole)
+		return fmt.Sprintf("%s stands in JSON without quotes, but its value is no number, boolean or "+
+			"null: write \"%[1]s\"", hole)
 	case fact.FormatUnknown:
-		return fmt.Sprintf("%.40q is no format of a stream: write # dyno: stream and one of %s", a.Value,
-			strings.Join(a.Has, ", "))
+		return fmt.Sprintf("%.40q is no format of a stream: write # dyno: stream FORMAT, where FORMAT "+
+			"is one of %s", a.Value, strings.Join(a.Has, ", "))
 	case fact.FormatsMixed:
-		return fmt.Sprintf("streams of %s and of %s cannot be in one load", a.Other, a.Value)
+		return fmt.Sprintf("one load cannot have streams of both %s and %s", a.Other, a.Value)
 	case fact.RedirectsMany:
-		return fmt.Sprintf("there are more redirects than max-redirs, %d", a.Most)
+		return fmt.Sprintf("the request was redirected more than %d times, the limit of max-redirs",
+			a.Most)
 	case fact.NoHost:
-		return fmt.Sprintf("the URL begins with no host: write {{base}}, as in %s {{base}}/", a.Name)
+		return fmt.Sprintf("the URL has no host: begin it with {{base}}, as in %s {{base}}/", a.Name)
 	case fact.NoScheme:
-		return fmt.Sprintf("%.60q is no URL with http:// or https://; write {{base}} before the path",
+		return fmt.Sprintf("%.60q does not begin with http:// or https://; write {{base}} before the "+
+			"path",
 			a.Value)
 	case fact.OtherServer:
-		return fmt.Sprintf("%.80s is not the server that the command line names, %s: no file sends "+
-			"load anywhere else; write {{base}}", a.Value, a.Other)
+		return fmt.Sprintf("the URL names the server %.80s, but the command line names %s: a file sends "+
+			"load to no other server; write {{base}}", a.Value, a.Other)
 	case fact.ColumnFunction:
-		return "column " + a.Name + " has the name of a function; rename it"
+		return fmt.Sprintf("the column %q has the name of a function; rename it", a.Name)
 	case fact.ColumnTwice:
-		return "the variable " + a.Name + " is a column of the data, too; choose another name"
+		return fmt.Sprintf("the data has a column %q, too; choose another name for the variable", a.Name)
 	case fact.VariableFunction:
-		return "the variable " + a.Name + " has the name of a function; choose another"
+		return fmt.Sprintf("the variable %q has the name of a function; choose another name", a.Name)
 	case fact.QuoteOpen:
-		return "the variable " + a.Name + ": the value begins with a quote and does not end with one"
+		return fmt.Sprintf("the value of the variable %q begins with a quote and does not end with one",
+			a.Name)
 	}
 	return plainFaults[a.Of]
 }
 
 // plainFaults say what is wrong where nothing is named.
 var plainFaults = map[fact.ScenarioFault]string{
-	fact.NoLaterRequest: "later iterations would have no request: leave out once or every of one",
-	fact.NothingFollows: "no request follows that could be answered so: write again on before the " +
-		"request that gets the token",
-	fact.HeaderForm: "write header: Name: value",
-	fact.SignerNone: "the request is to be signed, and nothing says by whom",
+	fact.NoLaterRequest: "every request has the comment once or every, so that later iterations " +
+		"would have no request: leave it out of one",
+	fact.NothingFollows: "no request follows whose answer could make dyno send this one again: " +
+		"write again on before the request that gets the token",
+	fact.HeaderForm: "write the option header as header: Name: value",
+	fact.SignerNone: "the request must be signed, but no user is given",
 	fact.SignerPartial: "the option user is not complete: write NAME:PASSWORD for digest, and " +
 		"KEY:SECRET for aws-sigv4",
 	fact.NoBodyToStream: "the answer to HEAD has no body, so it is no stream",
-	fact.StreamCompressed: "the events of a compressed answer cannot be told apart as they come; " +
-		"leave the option compressed out",
-	fact.PathUnknown: "a value that only the run knows stands where the path begins; write / " +
+	fact.StreamCompressed: "dyno cannot tell the events of a compressed answer apart while they " +
+		"arrive; leave out the option compressed",
+	fact.PathUnknown: "the path begins with a value that is known only during the load; write / " +
 		"before it",
-	fact.Fragment:     "a URL that is sent has no fragment; leave # out, and what follows it",
+	fact.Fragment:     "a request's URL has no fragment; leave out # and what follows it",
 	fact.ValueNoText:  "the value is no text: a list, an object or bytes cannot stand in a template",
-	fact.ValueNotBare: "the value stands for a value in JSON and is no number, boolean or null",
+	fact.ValueNotBare: "the value stands in JSON without quotes, but is no number, boolean or null",
 }
 
 // hurlParts are parts of a Hurl file, before their name if they have one.
@@ -121,7 +127,7 @@ var hurlParts = map[fact.HurlPart]string{
 	fact.EndlessOption: "the option ",
 	fact.VariableName:  "the name of a variable",
 	fact.HeaderName:    "the name of a header",
-	fact.FileName:      "a file",
+	fact.FileName:      "the name of a file",
 	fact.CaptureName:   "a capture whose name is a template",
 	fact.TwoBodies:     "a request with two bodies",
 }
@@ -140,14 +146,18 @@ var whyInNoLoad = map[fact.NotInLoad]string{
 
 // notInLoad says what no load has, and why.
 func notInLoad(a fact.NotInLoad) string {
-	what, why := hurlParts[a.What]+a.Name, whyInNoLoad[a]
+	what, why := hurlParts[a.What], whyInNoLoad[a]
+	if a.Name != "" {
+		what += strconv.Quote(a.Name)
+	}
 	switch {
 	case a.Late:
-		what, why = what+" with a value that only the run knows", "it is the same in the whole run"
+		return what + " cannot contain a value that is known only during the load: it must be the same " +
+			"for all requests"
 	case a.OfRun:
-		why = "it is the same in the whole run"
+		why = "a load has one value for all requests"
 	case a.What == fact.EndlessOption:
-		what, why = what+" without an end", "write how often, as "+a.Name+": 10"
+		what, why = what+" without an end", "write how often, such as "+a.Name+": 10"
 	case a.What == fact.CaptureName:
 		why = "write the name"
 	case a.What == fact.TwoBodies:

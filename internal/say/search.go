@@ -38,8 +38,8 @@ func searchPhrase(args fact.Args) phrase {
 	case fact.SearchEnded:
 		return endingPhrase(a)
 	case fact.GivenUp:
-		return phrased("given up after %v, because more than a second of arrivals waited: %v",
-			seconds(a.AfterS, 0), Shortage(a.Shortage))
+		return phrased("dyno gave the probe up after %v, because the requests of more than a second "+
+			"were due and not sent: %v", seconds(a.AfterS, 0), Shortage(a.Shortage))
 	case fact.LatencyGrowing:
 		return phrased("latency grew from second to second until the end: above the server's limit it " +
 			"grows without end")
@@ -69,8 +69,8 @@ func searchPhrase(args fact.Args) phrase {
 		}
 		return phrased("%v", a.Why)
 	case fact.NoLaw:
-		return phrased("a law of scaling has three parameters: it takes %v or more levels that "+
-			"count", a.Needs)
+		return phrased("a law of scaling has three parameters: to fit one takes %v or more levels with "+
+			"valid points", a.Needs)
 	case fact.AnswersMissing:
 		return missingPhrase(a)
 	case fact.StreamsUnended:
@@ -95,34 +95,35 @@ func errorName(e fact.ErrorCount) string {
 func endingPhrase(a fact.SearchEnded) phrase {
 	least := phrased("%v", rate(a.High))
 	low, high, was := phrased("at %v", rate(a.Low)), phrased("at %v", least), "is the limit"
-	noun, met := "rate", phrased("%v is met", rate(a.Low))
+	noun := "rate"
 	if a.Axis != "" {
 		one := strings.TrimSuffix(a.Axis, "s")
 		least = phrased("%v", plural(a.HighCount, one))
 		low, high = phrased("with %v", plural(a.LowCount, one)), phrased("with %v", least)
-		noun, met = "number of "+a.Axis, phrased("the objectives are met %v", low)
+		noun = "number of " + a.Axis
 	}
 	if a.HeldUp {
 		was = "was held up"
 	}
 	switch a.How {
 	case fact.EndFound:
-		return phrased("met %v, and not %v", low, high)
+		return phrased("the objectives are met %v, and not %v", low, high)
 	case fact.EndLimited:
 		return phrased("%v the generator %v, and the server's limit is not known", high, was)
 	case fact.EndNeverFree:
 		return phrased("the generator %v at every %v, and nothing is known of the server", was, noun)
 	case fact.EndNoMore:
-		return phrased("%v, and dyno offers no higher %v", met, noun)
+		return phrased("the objectives are met %v, and dyno offers no higher %v", low, noun)
 	case fact.EndMissed:
 		return phrased("the objectives are missed %v and above", high)
 	case fact.EndMissedOpen:
-		return phrased("the objectives are missed %v, the lowest %v tried; higher ones stayed "+
-			"undecided", high, noun)
+		return phrased("the objectives are missed %v, the lowest %v that was tried; no higher %v was "+
+			"decided", high, noun, noun)
 	case fact.EndUndecided:
-		return phrased("down to %v, no %v decided whether the objectives are met", least, noun)
+		return phrased("no probe down to %v showed whether the objectives are met", least)
 	case fact.EndUnconfirmed:
-		return phrased("down to %v, no %v met the objectives again in a longer run", least, noun)
+		return phrased("no %v down to %v met the objectives in the longer run that confirms a result",
+			noun, least)
 	case fact.EndUnreachable:
 		return phrased("nothing could be reached")
 	case fact.EndLost:
@@ -130,17 +131,18 @@ func endingPhrase(a fact.SearchEnded) phrase {
 	}
 	switch hasLow, hasHigh := a.Low+float64(a.LowCount) > 0, a.High+float64(a.HighCount) > 0; {
 	case hasLow && hasHigh && a.Open:
-		return phrased("interrupted: met %v, and not known to be met %v", low, high)
+		return phrased("the search was interrupted: the objectives are met %v, and not known to be met "+
+			"%v", low, high)
 	case hasLow && hasHigh:
-		return phrased("interrupted: met %v, and not %v", low, high)
+		return phrased("the search was interrupted: the objectives are met %v, and not %v", low, high)
 	case hasLow:
-		return phrased("interrupted: met %v", low)
+		return phrased("the search was interrupted: the objectives are met %v", low)
 	case hasHigh && a.Open:
-		return phrased("interrupted: not known to be met %v", high)
+		return phrased("the search was interrupted: the objectives are not known to be met %v", high)
 	case hasHigh:
-		return phrased("interrupted: not met %v", high)
+		return phrased("the search was interrupted: the objectives are not met %v", high)
 	}
-	return phrased("interrupted")
+	return phrased("the search was interrupted")
 }
 
 // rate is so much a second.

@@ -3,7 +3,6 @@ package say
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"dyno/internal/digits"
 	"dyno/internal/fact"
@@ -15,8 +14,8 @@ func serverSentence(f fact.Fact) string {
 	case fact.NoServer:
 		return noServerSentence(a)
 	case fact.ErrorsUnjudged:
-		return fmt.Sprintf("%s %% of the requests FAILED, and no objective limits errors: what is met "+
-			"is met by the other requests alone", digits.Significant(a.Percent, 2))
+		return fmt.Sprintf("%s %% of the requests FAILED, and no objective limits errors: the "+
+			"objectives are met by the other requests alone", digits.Significant(a.Percent, 2))
 	}
 	return ""
 }
@@ -99,11 +98,11 @@ func toEnd(a fact.NoServer) float64 { return a.WindowUS - a.SinceS*1e6 }
 func longest(a fact.NoServer) float64 { return cmp.Or(a.LongestUS, toEnd(a)) }
 
 // sinceText says from when to when there was no server, if that was one time, or else from when to
-// when the longest was.
-func sinceText(a fact.NoServer, isOne bool) string {
-	text := ""
+// when the longest such time was, which has a name.
+func sinceText(a fact.NoServer, isOne bool, name string) string {
+	text := ", "
 	if !isOne {
-		text = "longest "
+		text = "; the longest " + name + " was "
 	}
 	if longest(a) >= 0.99*toEnd(a) { // a window ends a little later for one generator than for others
 		return text + fromOn(a.SinceS)
@@ -119,21 +118,22 @@ func sinceText(a fact.NoServer, isOne bool) string {
 func noServerSentence(a fact.NoServer) string {
 	switch {
 	case a.Held > 0 && a.Unanswered > 0:
-		return fmt.Sprintf("%s got no answer in the whole window, and %s others waited for one at its "+
-			"end", places(a.Held, a), count(a.Unanswered))
+		return fmt.Sprintf("%s got no answer in the whole window, and %s others waited for an answer at "+
+			"its end", places(a.Held, a), count(a.Unanswered))
 	case a.Held > 0:
 		return places(a.Held, a) + " got no answer in the whole window"
 	case a.Unanswered > 0:
-		return places(a.Unanswered, a) + " waited for an answer at the end of the run, " +
-			sinceText(a, isTime(a.LostUS*float64(a.Of)/float64(a.Unanswered), toEnd(a)))
+		return places(a.Unanswered, a) + " waited for an answer at the end of the run" +
+			sinceText(a, isTime(a.LostUS*float64(a.Of)/float64(a.Unanswered), toEnd(a)), "wait")
 	}
 	if a.OutageUS > 0 && a.OutageUS >= allAtOnce*a.LostUS {
-		return fmt.Sprintf("no connection could be opened for %s of %s%s, %s", digits.Micros(a.OutageUS),
-			digits.Micros(a.WindowUS), inBrackets(a.Why), sinceText(a, isTime(a.OutageUS, longest(a))))
+		return fmt.Sprintf("no connection could be opened for %s of the window's %s%s%s",
+			digits.Micros(a.OutageUS), digits.Micros(a.WindowUS), inBrackets(a.Why),
+			sinceText(a, isTime(a.OutageUS, longest(a)), "outage"))
 	}
 	mean := digits.Significant(float64(a.Of)*a.LostUS/max(a.WindowUS, 1), 2)
-	return fmt.Sprintf("on average %s of %s had no %s%s, %s", mean, placesOf(a),
-		strings.ToLower(peerNames[a.Peer]), inBrackets(a.Why), sinceText(a, isTime(a.LostUS, toEnd(a))))
+	return fmt.Sprintf("%s did not serve %s of %s on average%s%s", Peer(a.Peer), mean, placesOf(a),
+		inBrackets(a.Why), sinceText(a, isTime(a.LostUS, toEnd(a)), "outage of one"))
 }
 
 // places are n of the connections of a load, or of the requests in flight on them.

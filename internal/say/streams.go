@@ -22,11 +22,12 @@ func streamSentence(f fact.Fact) string {
 			"began all at once and are in the figures", digits.Micros(a.StreamUS), digits.Micros(a.WarmupUS))
 	case fact.TokensUntold:
 		return fmt.Sprintf("%s of %s ended without the server's number of tokens: token times are those "+
-			"of the others; OpenAI's API sends the number if the request has "+
+			"of the other streams; OpenAI's API sends the number if the request has "+
 			`"stream_options": {"include_usage": true}`, count(a.Streams), digits.Plural(a.Of, "stream"))
 	case fact.TokensLeft:
-		return fmt.Sprintf("users left %s of %s before the server told its number of tokens: their "+
-			"token time is not known, and a limit of it counts as missed", count(a.Streams),
+		return fmt.Sprintf("users left %s of %s before the server sent the number of tokens: the token "+
+			"time of these streams is not known, and a goodput limit on token time counts as missed",
+			count(a.Streams),
 			digits.Plural(a.Of, "stream"))
 	}
 	return ""

@@ -1,6 +1,8 @@
 package say
 
 import (
+	"strconv"
+
 	"dyno/internal/digits"
 	"dyno/internal/fact"
 )
@@ -9,7 +11,7 @@ import (
 func trialPhrase(args fact.Args) (p phrase) {
 	switch a := args.(type) {
 	case fact.TrialFailed:
-		return phrased("%v: %v", a.Phase, a.Why)
+		return phrased("the trial failed (%v: %v)", a.Phase, a.Why)
 	case fact.MachineEvent:
 		if a.Of == fact.SlowedByHeat {
 			return phrased("CPUs were slowed down %v because they were hot", plural(a.Count, "time"))
@@ -23,7 +25,7 @@ func trialPhrase(args fact.Args) (p phrase) {
 		return phrased("%v %v due but not sent: %v", plural(a.Count, "request"), digits.Were(a.Count),
 			a.Why)
 	case fact.AnswerChanged:
-		return phrased("the server answered otherwise after the load: %v was %v and is %v", a.Aspect,
+		return phrased("the server answers otherwise after the load: %v was %v and is %v", a.Aspect,
 			a.Before, a.After)
 	case fact.SizeDiffers:
 		return phrased("%v bytes were received for each request, but %v when the server was checked",
@@ -31,15 +33,15 @@ func trialPhrase(args fact.Args) (p phrase) {
 	case fact.SentInTime:
 		return inTimePhrase(a)
 	case fact.NotSteady:
-		p = phrased("not steady after %v of warm-up", seconds(a.WarmupS, 1))
+		p = phrased("the trial was not steady after %v of warm-up", seconds(a.WarmupS, 1))
 		if a.Varied > 0 {
 			p = phrased("%v: throughput varied by %v", p, percent(a.Varied, 1))
 		}
 		return p
 	case fact.SecondsShow:
-		return phrased("its seconds show: %v", a.What)
+		return phrased("the seconds of the trial show %v", show(a.What))
 	case fact.ColdWindow:
-		return phrased("the first %v of its window were still warm-up (MSER-5): without them "+
+		return phrased("the first %v of the trial's window were still warm-up (MSER-5): without them "+
 			"throughput would be %v higher", seconds(a.CutS, 0), percent(a.Higher, 1))
 	case fact.LoadLacking:
 		return phrased("%v of the load could not be applied: connections were gone and could not be "+
@@ -50,9 +52,18 @@ func trialPhrase(args fact.Args) (p phrase) {
 		return phrased("the server counted %v requests, but the clients sent %v together",
 			counts(a.Server), counts(a.Clients))
 	case fact.ServerKilled:
-		return phrased("%v had to be killed", a.Process)
+		return phrased("the process %v had to be killed", strconv.Quote(a.Process))
 	}
 	return phrase{}
+}
+
+// show is what the seconds of a trial show, as an object.
+func show(what string) string {
+	switch what {
+	case "warm-up", "slowdown":
+		return "a " + what
+	}
+	return what
 }
 
 // events are what the system counted, after how often.
@@ -72,7 +83,7 @@ func sharePhrase(a fact.MachineShare) phrase {
 		return phrased("the CPU quota of dyno's cgroup took %v of the CPUs' time, in %v", share,
 			plural(a.Periods, "period"))
 	case fact.ByMemory:
-		return phrased("memory was short %v of the time (PSI)", share)
+		return phrased("processes waited for memory %v of the time (PSI)", share)
 	}
 	share.least = true
 	return phrased("other programs used at least %v of the machine's CPUs", share)

@@ -2,7 +2,6 @@ package setting
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"dyno/internal/engine/loadplan"
@@ -116,19 +115,28 @@ func InKeys(field string) string {
 
 // Flag is the voice of the command line.
 func Flag(name, value string) string {
-	return deedOr(name, value, func(d deed) string { return d.says }, (*Setting).ShortFlag)
+	return deedOr(name, value, func(d deed) string { return d.says }, advise, (*Setting).ShortFlag)
 }
 
-// Label is the voice of the form of a load, which names fields by their labels. What has no field
-// is named by its flag.
+// Label is the voice of the form of a load, which names fields by their labels. A setting without a
+// field can be set on the command line alone.
 func Label(name, value string) string {
-	return deedOr(name, value, func(d deed) string { return d.says }, (*Setting).label)
+	hasField := true
+	text := deedOr(name, value, func(d deed) string { return d.says }, settle,
+		func(s *Setting) string {
+			hasField = hasField && s.Form != nil
+			return s.label()
+		})
+	if text == "" || hasField {
+		return text
+	}
+	return "on the command line, " + Flag(name, value)
 }
 
 // Library is the voice of a program that uses the library: it names fields of dyno.Load.
 func Library(name, value string) string {
-	return deedOr(name, value, func(d deed) string { return d.says },
-		func(s *Setting) string { return s.Library })
+	says := func(d deed) string { return cmp.Or(d.field, d.says) }
+	return deedOr(name, value, says, settle, func(s *Setting) string { return s.Library })
 }
 
 // Key is the voice of an experiment's file.
@@ -142,15 +150,15 @@ func Key(name, value string) string {
 	}
 	place, key, within := strings.Cut(s.Key, ".")
 	switch {
-	case !within:
-		return advise(place+":", value)
+	case !within: // a list
+		return "add " + value + " to " + place
 	case place == "design": // "design: {cpus: ...}"
 		key, _, _ = strings.Cut(key, ".")
-		return advise("design: {"+key+": ...}", value)
-	case slices.Contains([]string{fact.Higher, fact.Lower}, value):
-		return advise("the "+place+"'s "+key, value)
+		return settle("design: {"+key+": ...}", value)
+	case key == "variables":
+		return "add " + strings.Replace(value, "=", ": ", 1) + " to the workload's variables"
 	}
-	return advise("the "+place+" "+key+":", value)
+	return settle("the "+place+"'s "+key, value)
 }
 
 // Replay is the voice of the command line where requests have times: a replay has a speed in place
@@ -160,7 +168,7 @@ func Replay(name, value string) string {
 		return advise("the speed of the replay (dyno from access-log --replay)", value)
 	}
 	says := func(d deed) string { return cmp.Or(d.replay, d.says) }
-	return deedOr(name, value, says, (*Setting).ShortFlag)
+	return deedOr(name, value, says, advise, (*Setting).ShortFlag)
 }
 
 // VoiceOf is the voice of the command line of a plan.
@@ -173,11 +181,11 @@ func VoiceOf(p *loadplan.Plan) func(name, value string) string {
 
 // deedOr is the deed for a remedy, or else to raise, to lower or to give the setting. It is "" if
 // the voice has no word for a setting that it names.
-func deedOr(name, value string, says func(deed) string, call func(*Setting) string) string {
+func deedOr(name, value string, says func(deed) string, advise func(name, value string) string,
+	call func(*Setting) string) string {
 	d, has := deeds[fact.Remedy{Setting: name, Value: value}]
 	if !has {
-		d.says = "{" + name + "}"
-		says = func(d deed) string { return advise(d.says, value) }
+		says = func(deed) string { return advise("{"+name+"}", value) }
 	}
 	text, isSaid := says(d), true
 	for isSaid {
@@ -217,7 +225,26 @@ func (s *Setting) label() string {
 	return "“" + cmp.Or(s.Form.Label, s.Name) + "”"
 }
 
-// advise is what to do with a setting that is called so.
+// shellWord is a value as a shell takes it.
+func shellWord(value string) string {
+	if strings.ContainsAny(value, "<>|&;()$*? ") {
+		return "'" + value + "'"
+	}
+	return value
+}
+
+// settle is advise for what is a field, and not a flag.
+func settle(name, value string) string {
+	switch value {
+	case fact.Some:
+		return "set " + name
+	case fact.Higher, fact.Lower, fact.Other, fact.None:
+		return advise(name, value)
+	}
+	return "set " + name + " to " + value
+}
+
+// advise is what to do with a flag that is called so.
 func advise(name, value string) string {
 	switch value {
 	case fact.Higher:
@@ -231,5 +258,5 @@ func advise(name, value string) string {
 	case fact.None:
 		return "leave out " + name
 	}
-	return "give " + name + " " + value
+	return "give " + name + " " + shellWord(value)
 }

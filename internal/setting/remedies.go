@@ -7,6 +7,7 @@ import "dyno/internal/fact"
 type deed struct {
 	says, key string
 	replay    string // "": as says
+	field     string // in the library; "": as says
 }
 
 // everywhere is a deed whose words name no setting.
@@ -15,6 +16,8 @@ func everywhere(says string) deed { return deed{says: says, key: says} }
 // deeds are the remedies for which "raise", "lower" or "give" is not enough. Some settings are none
 // of dyno's: those of the system, and of the file of requests.
 var deeds = map[fact.Remedy]deed{
+	{Setting: "arrival", Value: "poisson"}: {says: "give {arrival} poisson",
+		key: "set the level's arrival to poisson", field: "set {arrival}"},
 	{Setting: "cpus", Value: fact.Some}: {says: "give the generator CPUs of its own ({cpus})",
 		key: "give the generator CPUs of its own (design: {cpus: ...})"},
 	{Setting: "cpus", Value: fact.Other}: {says: "give the generator other CPUs ({cpus})",
@@ -31,9 +34,11 @@ var deeds = map[fact.Remedy]deed{
 	{Setting: "duration", Value: fact.Higher}: {says: "measure for longer ({duration})",
 		key: "measure for longer (design: {measure: ...})", replay: "replay more of the log"},
 	{Setting: "requests", Value: fact.None}: {says: "give {duration} in place of {requests}",
-		key: "give the level no requests, so that its window is design.measure"},
+		field: "set {duration} in place of {requests}",
+		key:   "give the level no requests, so that its window is design.measure"},
 	{Setting: "proxy", Value: fact.Some}: {says: "to use the proxy, give {proxy} its URL",
-		key: "to use the proxy, give the level its URL (proxy: ...)"},
+		key:   "to use the proxy, set the level's proxy to its URL",
+		field: "to use the proxy, set {proxy} to its URL"},
 	{Setting: "retry-unsafe", Value: fact.Some}: {
 		says: "if the server may carry a request out twice, have them sent again with {retry-unsafe}",
 		key: "if the server may carry a request out twice, have them sent again " +
@@ -42,14 +47,15 @@ var deeds = map[fact.Remedy]deed{
 		key: "add threads (the level's threads)"},
 	{Setting: "warmup", Value: fact.Higher}: {says: "give a longer {warmup}",
 		key: "give a longer warmup (design: {warmup: {min: ...}})"},
-	{Setting: "warmup", Value: fact.Some}: {says: "give {warmup}",
+	{Setting: "warmup", Value: fact.Some}: {says: "give {warmup}", field: "set {warmup}",
 		key: "give a longer warmup (design: {warmup: {min: ...}})"},
 
 	{Setting: "timeout", Value: fact.Higher}: {says: "give a longer {timeout}",
 		key: "give the level a longer timeout"},
-	{Setting: "cacert", Value: fact.Some}: {says: "give {cacert}", key: "have the machine trust it"},
-	{Setting: "cert", Value: fact.Some}:   {says: "give {cert} and {key}"},
-	{Setting: "cert", Value: fact.Other}:  {says: "give it a certificate that it accepts ({cert})"},
+	{Setting: "cacert", Value: fact.Some}: {says: "give {cacert}", key: "have the machine trust it",
+		field: "set {cacert}"},
+	{Setting: "cert", Value: fact.Some}:  {says: "give {cert} and {key}"},
+	{Setting: "cert", Value: fact.Other}: {says: "give it a certificate that it accepts ({cert})"},
 	{Setting: "tls-max", Value: fact.Other}: {
 		says: "give other TLS versions ({tls-min}, {tls-max})"},
 	{Setting: "reconnect", Value: fact.Lower}: everywhere("keep connections open"),

@@ -137,7 +137,7 @@ func (p *parser) addColumn(name string, line, column int) {
 	case !utf8.ValidString(name):
 		p.refuseBytes(line, column)
 	case template.IsFunction(name):
-		p.faults.Add(line, column, "column %s has the name of a function; rename it", name)
+		p.faults.Add(line, column, "the column %q has the name of a function; rename it", name)
 	case strings.Contains(name, "{{") || strings.Contains(name, "}}"):
 		p.faults.Add(line, column, "column %.60q has braces, so no template can name it; rename it",
 			name)

@@ -63,8 +63,8 @@ func TestFaults(t *testing.T) {
 		{"a,b\n1\n1,2\n1,2,3\n", []string{"d.csv:2:1: the row has 1 value, and there are 2 columns (a, b)",
 			"d.csv:4:5: the row has 3 values"}},
 		{"a,a,,uuid,env,x{{y\n1,2,3,4,5,6\n", []string{"d.csv:1:3: column a is there twice",
-			"d.csv:1:5: column 3 has no name", "d.csv:1:6: column uuid has the name of a function",
-			"d.csv:1:11: column env has", "d.csv:1:15: column \"x{{y\" has braces"}},
+			"d.csv:1:5: column 3 has no name", "d.csv:1:6: the column \"uuid\" has the name of a function",
+			"d.csv:1:11: the column \"env\" has", "d.csv:1:15: column \"x{{y\" has braces"}},
 		{"a,b\n1,\"x\n2,3\n4,5\n", []string{"d.csv:2:3: the quote never closes"}},
 		{"a,b\n\n\n\"x\"\"\ny\",\"z", []string{"d.csv:5:4: the quote never closes"}},
 		{"a,b\n1,x\"y\n1\n\"x\"y,2\n1,2\n", []string{"d.csv:2:4: a quote stands in a value",
@@ -86,7 +86,7 @@ func TestFaults(t *testing.T) {
 			"d.jsonl:2:1: key \"b\" is missing", "d.jsonl:3:14: key \"c\" is not in the first line",
 			"d.jsonl:4:14: key \"a\" is there twice"}},
 		{"json:{\"a\":1,\"a\":2,\"now\":3,\"\":1}\n", []string{"d.jsonl:1:8: column a is there twice",
-			"d.jsonl:1:14: column now has the name of a function", "d.jsonl:1:22: column 4 has no name"}},
+			"d.jsonl:1:14: the column \"now\" has the name of a function", "d.jsonl:1:22: column 4 has no name"}},
 		{"json:{\"a\":\"\xe9\"}\n", []string{"d.jsonl:1:2: is not UTF-8"}},
 	} {
 		name := "d.csv"

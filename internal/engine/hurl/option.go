@@ -136,7 +136,7 @@ func (p *parser) variable(o *Option) {
 	case o.Variable == "":
 		p.fail(at, "a variable's name is expected here")
 	case IsFunction(o.Variable):
-		p.fail(at, "%s is the name of a function; choose another", o.Variable)
+		p.fail(at, "%q is the name of a function; choose another name", o.Variable)
 	}
 	p.spaces()
 	p.expect("=")

@@ -85,7 +85,7 @@ func (p *Plan) checkStream(flaw finder) {
 		"behind it wait").Mend = "use more {Connections}"
 	flaw(p.Target.FastCGI, "Format", "FastCGI has no streams that are measured")
 	flaw(p.AcceptEncoding != "" && !strings.EqualFold(p.AcceptEncoding, "identity"), "AcceptEncoding",
-		"the events of a compressed answer cannot be told apart as they come").Mend =
+		"dyno cannot tell the events of a compressed answer apart while they arrive").Mend =
 		"leave it out"
 	flaw(p.Probe > 0, "Probe", "its answers would be streams too").Mend =
 		"leave one of the two out"
@@ -99,7 +99,8 @@ func (p *Plan) checkStream(flaw finder) {
 			return strings.EqualFold(f.Name, "Accept-Encoding") &&
 				!strings.EqualFold(f.Value, "identity")
 		})
-		flaw(asks, "Format", "the events of a compressed answer cannot be told apart as they come").Mend =
+		flaw(asks, "Format", "dyno cannot tell the events of a compressed answer apart while they "+
+			"arrive").Mend =
 			"leave Accept-Encoding out"
 		if asks || r.Method == "HEAD" {
 			return

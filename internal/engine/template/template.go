@@ -132,9 +132,9 @@ func (n *Names) Check() error {
 	for _, name := range slices.Sorted(maps.Keys(n.Variables)) {
 		switch {
 		case IsFunction(name):
-			l.Add(0, 0, "%s is the name of a function; choose another", name)
+			l.Add(0, 0, "%q is the name of a function; choose another name", name)
 		case slices.Contains(n.Columns, name):
-			l.Add(0, 0, "%s is a column of the data, too; choose another name", name)
+			l.Add(0, 0, "the data has a column %q, too; choose another name for the variable", name)
 		}
 	}
 	for i, name := range n.Captures {

@@ -125,7 +125,7 @@ func TestNames(t *testing.T) {
 	n.Variables["uuid"], n.Variables["email"] = "", ""
 	n.Captures = []string{"session", "session", "host", "now"}
 	err := n.Check()
-	for _, want := range []string{"uuid is the name of a function", "email is a column of the data, too",
+	for _, want := range []string{"\"uuid\" is the name of a function", "the data has a column \"email\", too",
 		"capture session", "capture host", "capture now"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: no %q", err, want)

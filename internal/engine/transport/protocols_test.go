@@ -37,7 +37,7 @@ func TestProtocols(t *testing.T) {
 			secure(p)
 			p.Requests = append(p.Requests, p.Requests[0])
 			p.Requests[1].Header = []proto.Field{{Name: "Upgrade", Value: "x"}}
-		}, loadplan.HTTP11, "dyno offers HTTP/1.1 and not HTTP/2, because of request 2: header Upgrade"},
+		}, loadplan.HTTP11, "dyno offers HTTP/1.1 and not HTTP/2, because HTTP/2 cannot carry request 2: header Upgrade"},
 	} {
 		p := loadplan.DefaultPlan()
 		p.Target = loadplan.Target{URL: "http://a/", Host: "127.0.0.1", Port: 80}

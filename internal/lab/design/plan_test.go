@@ -89,12 +89,12 @@ func TestWarnings(t *testing.T) {
 	two := "version: 1\nname: x\nvariants: {a: {url: http://127.0.0.1:1/}, b: {url: http://127.0.0.1:2/}}\n"
 	for design, want := range map[string]string{
 		"":                                    "",
-		"{rounds: 5}":                         "design.rounds: 5 rounds cannot show a difference: the least possible p is 6.25 %, and it must be below 5 %; it takes 6 rounds",
+		"{rounds: 5}":                         "design.rounds: 5 rounds cannot show a difference: the least possible p is 6.25 %, and it must be below 5 %; a verdict takes 6 rounds",
 		"{rounds: 6}":                         "",
 		"{rounds: 8}":                         "",
 		"{rounds: 6, metrics: [cpu]}":         "",
 		"{rounds: 6, precision: 1%}":          "",
-		"{order: sequential}":                 "design.order: sequential",
+		"{order: sequential}":                 "design.order: in sequential order",
 		"{aa: false}":                         "design.aa: ",
 		"{isolation: none}":                   "design.isolation: ",
 		"{cpus: {generator: 0-1, server: 1}}": "design.cpus: ",

@@ -85,8 +85,8 @@ func TestFrontier(t *testing.T) {
 			r := frontier(t, test.plain, test.other, 0.05, seed)
 			found := ""
 			for _, c := range r.Cautions {
-				if name, _, is := strings.Cut(c, " is cheaper because it queues: "); is {
-					found += name
+				if name, said, is := strings.Cut(c, `" at level `); is && strings.Contains(said, "because it queues: ") {
+					found += name[1:]
 				}
 			}
 			if found != test.queues {
@@ -106,8 +106,8 @@ func TestFrontier(t *testing.T) {
 func TestQueueCaution(t *testing.T) {
 	r := frontier(t, model{func(float64) float64 { return 30 }, func(float64) float64 { return 100 }},
 		model{func(float64) float64 { return 15 }, func(rate float64) float64 { return 200 + rate/10 }}, 0.01, 1)
-	want := "other is cheaper because it queues: at load-8000 it needs 50 % less CPU per request than plain, " +
-		"but has 10 times as many requests in flight"
+	want := `"other" at level "load-8000" needs 50 % less CPU per request than "plain", because it queues: ` +
+		"it has 10 times as many requests in flight"
 	n := 0
 	for _, c := range r.Cautions {
 		if strings.Contains(c, "queues") {

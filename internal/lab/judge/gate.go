@@ -138,7 +138,7 @@ func (g *Gate) withoutSpoiled(all []lab.Comparison, trials []*lab.Trial) (
 			continue
 		}
 		of := facts[at].Args.(fact.ServerSpoiled)
-		open = append(open, fmt.Sprintf("%s, which these trials cannot show: the server of %s spoiled "+
+		open = append(open, fmt.Sprintf("%s, which these trials cannot show: the server of %q spoiled "+
 			"%d of %d (%s)", c.Worsening(), c.Baseline, of.Trials, of.Of, of.Why))
 	}
 	return kept, open
@@ -298,9 +298,9 @@ func (g *Gate) unloadedArms() (gaps []string) {
 		switch {
 		case a.LeftOut: // by --quick, which gates only the others
 		case len(a.Missing) > 0:
-			gaps = append(gaps, a.Name+" is not available here")
+			gaps = append(gaps, fmt.Sprintf("%q is not available here", a.Name))
 		case a.Unfit != "" && !a.Control:
-			gaps = append(gaps, fmt.Sprintf("%s was not tested: %s", a.Name, JoinLines(a.Unfit)))
+			gaps = append(gaps, fmt.Sprintf("%q was not tested: %s", a.Name, JoinLines(a.Unfit)))
 		}
 	}
 	return gaps

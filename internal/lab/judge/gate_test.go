@@ -170,14 +170,14 @@ func TestGateOfASpoiledBaseline(t *testing.T) {
 		if g.Outcome.Verdict == lab.Regression {
 			g.JudgeSecond(trials)
 		}
-		why := strings.Contains(g.Outcome.Why, "the server of old spoiled 8 of 8 (half failed)")
+		why := strings.Contains(g.Outcome.Why, "the server of \"old\" spoiled 8 of 8 (half failed)")
 		if g.Outcome.Verdict != want || why != (spoiled == "old") {
 			t.Errorf("%q spoiled: %+v", spoiled, g.Outcome)
 		}
 		if spoiled == "new" { // what is undecided of it is so because of its server, and more rounds do not help
 			open := lab.Comparison{Metric: "cpu", Level: "l", Variant: "new", Baseline: "old", Verdict: stats.Inconclusive, More: 2}
 			kept, why := g.withoutSpoiled([]lab.Comparison{open}, trials[:16])
-			const want = "the server of new spoiled all 8 of its trials (half failed), and in none of 8 trials of others; nothing else disturbed the machine"
+			const want = "the server of \"new\" spoiled all 8 of its trials (half failed); this happened in none of 8 trials of other variants; nothing else disturbed the machine"
 			if len(kept) > 0 || !slices.Equal(why, []string{want}) {
 				t.Errorf("%+v, %q", kept, why)
 			}

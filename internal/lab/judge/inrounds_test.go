@@ -102,7 +102,7 @@ func TestCompareArmsBesideOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := strings.Join(u.Cautions, "\n")
-	if u.AreInRounds() || !strings.Contains(said, "A and B are of one experiment") || strings.Contains(said, "A and C are of") {
+	if u.AreInRounds() || !strings.Contains(said, "A and B come from one experiment") || strings.Contains(said, "A and C come from") {
 		t.Errorf("%q", u.Cautions)
 	}
 	for _, c := range u.Verdicts {

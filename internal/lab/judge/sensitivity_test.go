@@ -62,7 +62,7 @@ func TestSensitivity(t *testing.T) {
 					covered++
 				}
 			}
-			if s.Matters != (strings.Contains(s.Sentence, ") moves throughput of a at c8 by ")) {
+			if s.Matters != (strings.Contains(s.Sentence, `) changes throughput of "a" at level "c8" by `)) {
 				t.Fatalf("%v: %q", s.Matters, s.Sentence)
 			}
 			if s.Matters && (test.most == "" || strings.Contains(s.Sentence, "("+test.most+")")) {

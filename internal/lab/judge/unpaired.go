@@ -267,7 +267,8 @@ func (u *Unpaired) compareSample(base Sample, m lab.Measure) {
 		a, err := u.ask(i+1, base, other, m, stats.Margin{Practical: u.Margin, Floor: noise})
 		if err != nil {
 			u.gaps = append(u.gaps, warn(fact.MetricLacking{Metric: m.Name, Runs: countHaving(other, m),
-				Against: u.sampleScope(base), AgainstRuns: countHaving(base, m)}, u.sampleScope(other)))
+				Against: u.sampleScope(base), AgainstRuns: countHaving(base, m), InRounds: u.AreInRounds()},
+				u.sampleScope(other)))
 			continue
 		}
 		found = append(found, a)

@@ -73,7 +73,7 @@ func TestCompareResults(t *testing.T) {
 		{"better", runs(1, noisy(6, 1100)...), stats.Different, lab.Passed, ""},
 		{"worse", runs(1, noisy(6, 900)...), stats.Different, lab.Regression, ""},
 		{"too short", brief, stats.Equivalent, lab.Passed,
-			"1 of 6 runs of B are not judged; the reason of the first: too short to judge"},
+			"the generator was not judged in 1 of the 6 runs of B; the first run's reason: too short to judge"},
 		{"afterwards", runs(90, noisy(6, 1000)...), stats.Equivalent, lab.Passed,
 			"every run of A began before the first of B"},
 		{"before", runs(-90, noisy(6, 1000)...), stats.Equivalent, lab.Passed,
@@ -89,7 +89,7 @@ func TestCompareResults(t *testing.T) {
 		{"unreliable", unreliable, stats.Different, lab.Undecided, "6 of 12 trials are unreliable (grade F); throughput"},
 		{"errors", failing, stats.Equivalent, lab.Undecided, "1 runs of B are of grade F: 10 of 100"},
 		{"no answer", silent, stats.Equivalent, lab.Undecided, "throughput of B: 1 runs lack it"},
-		{"too few exchanges", few, stats.Equivalent, lab.Undecided, "p99 of B cannot be compared: 0 runs of B"},
+		{"too few exchanges", few, stats.Equivalent, lab.Undecided, "a comparison of p99 takes at least 1 run of each: 0 runs of B"},
 	} {
 		u, err := CompareGroups([]Group{GroupResults("base", base), GroupResults("head", test.with)}, nil, 0.02)
 		if err != nil {
@@ -279,7 +279,7 @@ func TestCompareExperiments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u.DecideGate(); u.Gate.Verdict != lab.Undecided || !strings.Contains(u.Gate.Why, "A rust at c10 is not in B") {
+	if u.DecideGate(); u.Gate.Verdict != lab.Undecided || !strings.Contains(u.Gate.Why, `"rust" of A at level "c10" has no counterpart in B`) {
 		t.Errorf("%+v", u.Gate)
 	}
 }
@@ -336,7 +336,7 @@ func TestCompareOfTooFew(t *testing.T) {
 		want     string
 	}{
 		{4, 1, ""},
-		{4, 3, "p is at least 0.086 after Holm's correction for 3 comparisons; it takes 6 runs of each"},
+		{4, 3, "p is at least 0.086 after Holm's correction for 3 comparisons; a verdict takes 6 runs of each"},
 		{5, 3, ""},
 	} {
 		u, err := CompareGroups([]Group{GroupResults("a", runs(0, noisy(test.runs, 1000)...)),

@@ -43,16 +43,16 @@ func TestNothingLeft(t *testing.T) {
 				}
 				return a, err
 			}
-		}, []string{"0 of 2 variants", "other is not tested", "allow: [server, date, etag]", "fairness: {mode: warn}"}},
+		}, []string{"0 of 2 variants", `"other" is not tested`, "allow: [server, date, etag]", "fairness: {mode: warn}"}},
 		"crashes": {two, func(b *bench, _ *Lab) {
 			b.broken["other"] = &server.Failure{Process: "app", Reason: "ended with status 3"}
-		}, []string{"0 of 2 variants", "other is not tested", "ended with status 3"}},
+		}, []string{"0 of 2 variants", `"other" is not tested`, "ended with status 3"}},
 		"the baseline crashes": {three, func(b *bench, _ *Lab) {
 			b.broken["base"] = &server.Failure{Process: "app", Reason: "ended with status 3"}
-		}, []string{"0 of 3 variants", "base is not tested", "ended with status 3"}},
+		}, []string{"0 of 3 variants", `"base" is not tested`, "ended with status 3"}},
 		"missing": {two, func(_ *bench, l *Lab) {
 			l.Experiment.Variants[1].Value.Needs.Programs = []string{"no-such-program"}
-		}, []string{"0 of 2 variants", "other is not available here (no-such-program is not on the PATH)"}},
+		}, []string{"0 of 2 variants", "\"other\" is not available here (no-such-program is not on the PATH)"}},
 	} {
 		b := newTestBench(t)
 		b.rates = map[string]float64{"base": 100, "same": 100, "other": 100, "slow": 100}
@@ -98,7 +98,7 @@ func TestSomeLeft(t *testing.T) {
 	b.rates = map[string]float64{"base": 100, "same": 100}
 	b.broken["slow"] = errors.New("ended with status 3")
 	r := b.run(t.Context(), b.lab(filepath.Join(t.TempDir(), "out"), three))
-	want := "2 of 3 variants can be compared: slow is not tested: ended with status 3"
+	want := `2 of 3 variants can be compared: "slow" is not tested: ended with status 3`
 	if r.State != lab.Complete || len(r.Cautions) == 0 || !strings.HasPrefix(r.Cautions[0], want) {
 		t.Errorf("%s, %q", r.State, r.Cautions)
 	}
@@ -116,21 +116,20 @@ func TestNothingMeasured(t *testing.T) {
 		says   string
 	}{
 		"at the end": {strings.Replace(two, "rounds: 6", "rounds: 2", 1), func(b *bench) { b.rates["other"] = 0 },
-			lab.Complete, 2, "0 of 2 variants can be compared: other failed in each of 2 trials: " +
-				"measure: no request completed"},
+			lab.Complete, 2, `0 of 2 variants can be compared: "other" failed in each of its 2 trials (measure: no request completed)`},
 		"early": {two, func(b *bench) { b.rates["other"] = 0 }, lab.Interrupted, 3,
-			"0 of 2 variants can be compared: other failed in each of 3 trials: measure: no request completed"},
+			`0 of 2 variants can be compared: "other" failed in each of its 3 trials (measure: no request completed)`},
 		"unchecked": {two + off, func(b *bench) { b.broken["other"] = errors.New("ended with status 3") },
 			lab.Interrupted, 3,
-			"0 of 2 variants can be compared: other failed in each of 3 trials: start: ended with status 3"},
+			`0 of 2 variants can be compared: "other" failed in each of its 3 trials (start: ended with status 3)`},
 		"once": {strings.Replace(two, "rounds: 6", "rounds: 1", 1) + off,
 			func(b *bench) { b.broken["other"] = errors.New("ended with status 3") }, lab.Complete, 1,
-			"0 of 2 variants can be compared: other failed in its only trial: start: ended with status 3"},
+			`0 of 2 variants can be compared: "other" failed in its only trial (start: ended with status 3)`},
 		"all of them": {two, func(b *bench) { clear(b.rates) }, lab.Interrupted, 3,
-			"0 of 2 variants can be compared: base failed in each of 3 trials: measure: no request completed; " +
-				"other failed in each of 3 trials: measure: no request completed"},
+			`0 of 2 variants can be compared: "base" failed in each of its 3 trials (measure: no request completed); ` +
+				`"other" failed in each of its 3 trials (measure: no request completed)`},
 		"one after the other": {strings.Replace(two, "rounds: 6", "rounds: 6, order: sequential", 1),
-			func(b *bench) { b.rates["other"] = 0 }, lab.Complete, 6, "other failed in each of 6 trials"},
+			func(b *bench) { b.rates["other"] = 0 }, lab.Complete, 6, `"other" failed in each of its 6 trials`},
 	} {
 		b := newTestBench(t)
 		b.rates = map[string]float64{"base": 100, "other": 100}
@@ -206,7 +205,7 @@ func TestSomeMeasured(t *testing.T) {
 	b := newTestBench(t)
 	b.rates = map[string]float64{"base": 100, "same": 100}
 	r := b.run(t.Context(), b.lab(filepath.Join(t.TempDir(), "out"), three))
-	want := "2 of 3 variants can be compared: slow failed in each of 16 trials: measure: no request completed"
+	want := `2 of 3 variants can be compared: "slow" failed in each of its 16 trials (measure: no request completed)`
 	if r.State != lab.Complete || len(r.Cautions) == 0 || r.Cautions[0] != want {
 		t.Errorf("%s, %q", r.State, r.Cautions)
 	}

@@ -44,7 +44,7 @@ func TestGateConfirms(t *testing.T) {
 	gated := strings.Replace(three, "  slow:", "  slower: {url: http://slower.invalid/}\n"+
 		"  lame: {url: http://lame.invalid/}\n  slow:", 1) +
 		"gate: {metrics: [throughput], margin: 3%, confirm: true}\n"
-	lame := "lame was not tested"
+	lame := `"lame" was not tested`
 	for name, test := range map[string]struct {
 		second  map[string]float64 // what the rates become
 		verdict string

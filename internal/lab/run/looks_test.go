@@ -48,7 +48,7 @@ func TestRoundsAddedAfterALook(t *testing.T) {
 			if !slices.Equal(r.Looks, c.looks) {
 				t.Errorf("looks after %v rounds, want %v", r.Looks, c.looks)
 			}
-			said := strings.Contains(strings.Join(r.Cautions, "\n"), "rounds were added after the verdicts")
+			said := strings.Contains(strings.Join(r.Cautions, "\n"), "rounds were added when the verdicts")
 			if said != (len(c.looks) > 0) {
 				t.Errorf("says %q", r.Cautions)
 			}

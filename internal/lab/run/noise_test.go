@@ -58,7 +58,7 @@ func TestTooFewRoundsAreSaid(t *testing.T) {
 	five := strings.Replace(three, "rounds: 8", "rounds: 5", 1)
 	r := b.run(t.Context(), b.lab(filepath.Join(t.TempDir(), "out"), five))
 	if cautioned(r, "5 rounds cannot show a difference: the least possible p is 6.25 %") != 1 ||
-		cautioned(r, "it takes 6 rounds") != 1 {
+		cautioned(r, "a verdict takes 6 rounds") != 1 {
 		t.Errorf("%q", r.Cautions)
 	}
 }

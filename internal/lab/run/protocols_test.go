@@ -131,7 +131,7 @@ func TestCheckAcrossProtocols(t *testing.T) {
 	_, _, err := checked(t, "", urls...)
 	if !errors.Is(err, ErrNothingLeft) || !strings.Contains(err.Error(),
 		"version is HTTP/2 where v0 has HTTP/1.1") ||
-		!strings.Contains(err.Error(), "add version to what fairness allows") {
+		!strings.Contains(err.Error(), "to allow that version may differ, write fairness: {allow: [server, date, version]}") {
 		t.Errorf("%v", err)
 	}
 	r, plans, err := checked(t, "fairness: {allow: [server, date, version]}\n", urls...)
@@ -187,7 +187,7 @@ func TestCheckOfWrongProtocol(t *testing.T) {
 	}()
 	good, bad := answering(t, "fcgi", "a"), "fcgi://"+l.Addr().String()+"/"
 	_, _, err = checked(t, "", good, bad)
-	for _, want := range []string{"v1 is not tested", bad + " over FastCGI", "is this an http:// server?"} {
+	for _, want := range []string{`"v1" is not tested`, bad + " over FastCGI", "is this an http:// server?"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -132,7 +132,7 @@ func TestGateOfTrialsThatAreLacking(t *testing.T) {
 		return t.Round > 6 && t.Arm == "go-tls" && t.Level == "c16"
 	})
 	if err := r.decideGate(t.Context()); err != nil || r.record.Gate.Verdict != lab.Undecided ||
-		!strings.Contains(r.record.Gate.Why, "2 of go-tls at c16") {
+		!strings.Contains(r.record.Gate.Why, `2 of "go-tls" at level "c16"`) {
 		t.Errorf("%v, %+v", err, r.record.Gate)
 	}
 }
@@ -200,7 +200,7 @@ func TestProfilesThatRunTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	old, err := judge.Open(dir)
-	if err != nil || cautioned(old, "profiles of go at tls-c16 and of go-tls at c16 share one file") != 1 {
+	if err != nil || cautioned(old, `profiles of "go" at level "tls-c16" and "go-tls" at level "c16" were written to one file`) != 1 {
 		t.Errorf("%q, %v", old.Cautions, err)
 	}
 	r = profilesOf(t, dir, true)

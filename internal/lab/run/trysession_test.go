@@ -18,13 +18,13 @@ func TestFailuresOfASession(t *testing.T) {
 		{nil, "no response came"},
 		{[]result.Error{{Phase: read, Kind: "closed", Detail: "it was closed"},
 			{Phase: check, Kind: "a.hurl line 4: status 200", Detail: "the answer did not pass"}},
-			`a check failed: a.hurl line 4: status 200; it was closed; the server answered with 200, 401 (2 times)`},
+			`a check failed: a.hurl line 4: status 200; it was closed; the server's answers were 200, 401 (2 times)`},
 		{[]result.Error{{Phase: check, Kind: loadresult.Refused, Detail: "a.hurl:4:7: the value has a line end"}},
 			"a.hurl:4:7: the value has a line end"},
 	} {
 		r := new(result.Result)
 		r.Errors, r.Status = test.errors, map[string]int64{"200": 1, "401": 2}
-		if got := (&sessionError{SessionFailed: failuresOf(r)}).Error(); got != "its session fails: "+test.want {
+		if got := (&sessionError{SessionFailed: failuresOf(r)}).Error(); got != "the session with its server failed: "+test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
 	}

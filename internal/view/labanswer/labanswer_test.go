@@ -231,7 +231,7 @@ func TestStoredCautionsAreSaidOnce(t *testing.T) {
 	for _, c := range Of(r).Cautions {
 		kinds = append(kinds, c.Kind+": "+c.Says)
 	}
-	if len(kinds) != 2 || !strings.Contains(strings.Join(kinds, "\n"), "Generator and servers share CPUs: one core") {
+	if len(kinds) != 2 || !strings.Contains(strings.Join(kinds, "\n"), "The generator and the servers share CPUs: one core") {
 		t.Errorf("%q", kinds)
 	}
 }
@@ -260,7 +260,7 @@ func TestFailedInAllTrials(t *testing.T) {
 	for _, state := range []lab.State{lab.Complete, lab.Interrupted} {
 		r.State = state
 		a = Of(r)
-		if a.Sentence != "0 of 3 variants can be compared: b failed in each of 6 trials: start: ended with status 1, "+
+		if a.Sentence != "0 of 3 variants can be compared: \"b\" failed in each of its 6 trials (start: ended with status 1), "+
 			"and 1 more measured nothing" || a.BoxText != "Nothing is left to compare" ||
 			a.Next.Command != "dyno lab show -v /runs/x" || !strings.Contains(a.Next.Says, "why trials failed") {
 			t.Errorf("%s: %q; %q; %+v", state, a.Sentence, a.BoxText, a.Next)

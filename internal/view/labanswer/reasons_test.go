@@ -23,11 +23,11 @@ func TestDoubts(t *testing.T) {
 		want   []string
 	}{
 		{[][]lab.Reason{{of(fact.SecondsShow{What: "no steady state"}), host(6.2)}, {host(15.9), host(7)}, {host(9)}},
-			[]string{"3 trials: the machine's host took 6.2 to 16 % of the CPUs' time", "1 trial: its seconds show: no steady state"}},
+			[]string{"3 trials: the machine's host took 6.2 to 16 % of the CPUs' time", "1 trial: the seconds of the trial show no steady state"}},
 		{[][]lab.Reason{{of(fact.AnswerChanged{Aspect: "status", Before: "200", After: "404"})},
 			{of(fact.AnswerChanged{Aspect: "status", Before: "200", After: "503"})}},
-			[]string{"1 trial: the server answered otherwise after the load: status was 200 and is 404",
-				"1 trial: the server answered otherwise after the load: status was 200 and is 503"}},
+			[]string{"1 trial: the server answers otherwise after the load: status was 200 and is 404",
+				"1 trial: the server answers otherwise after the load: status was 200 and is 503"}},
 		{[][]lab.Reason{{{Says: "busy 5 %"}}, {{Says: "busy 6 %"}}, {{Says: "busy 6 %"}}}, []string{"2 trials: busy 6 %", "1 trial: busy 5 %"}},
 	} {
 		var doubts Doubts
@@ -46,7 +46,7 @@ func TestDoubts(t *testing.T) {
 func TestSentenceOfGenerators(t *testing.T) {
 	f := fact.Fact{Scope: fact.Scope{Variant: "go", Level: "c16"}, Args: fact.GeneratorChoice{Metric: "throughput",
 		Setting: "epoll", Percent: 14, Low: 9, High: 20}}
-	const says = "another setting of the generator (epoll) moves throughput of go at c16 by 14 % [9, 20]"
+	const says = `another setting of the generator (epoll) changes throughput of "go" at level "c16" by 14 % [9, 20]`
 	r := &lab.Record{}
 	r.Facts, r.Sensitive = []fact.Fact{f}, &lab.Sensitivity{Sentence: says, Fact: &f}
 	r.Verdicts = []lab.Comparison{{Control: true}}

@@ -25,11 +25,11 @@ func TestSpoiledByServer(t *testing.T) {
 		verdict    answer.Verdict
 		withheld   bool // b's
 	}{
-		"starved": {"b", []lab.Reason{failing, starved}, "With b, 12 of 16 connections got no answer in all 6 of its trials, and in none of 12 trials of " +
-			"others; nothing else disturbed the machine", false, answer.Worse, false},
-		"failing": {"b", []lab.Reason{failing}, "The server of b spoiled all 6 of its trials (5 of 900 requests failed and 0 had no answer at the end), and in none " +
-			"of 12 trials of others; nothing else disturbed the machine", false, answer.Worse, true},
-		"the baseline": {"go", []lab.Reason{starved}, "Do not rely on this, because with go, 12 of 16 connections got no answer in all 6 of its trials", true,
+		"starved": {"b", []lab.Reason{failing, starved}, "The server of \"b\" left 12 of 16 connections without an answer in all 6 of its trials; this " +
+			"happened in none of 12 trials of other variants; nothing else disturbed the machine", false, answer.Worse, false},
+		"failing": {"b", []lab.Reason{failing}, "The server of \"b\" spoiled all 6 of its trials (5 of 900 requests failed and 0 had no answer at the end); this " +
+			"happened in none of 12 trials of other variants; nothing else disturbed the machine", false, answer.Worse, true},
+		"the baseline": {"go", []lab.Reason{starved}, "Do not rely on this, because the server of \"go\" left 12 of 16 connections without an answer in all 6 of its trials", true,
 			answer.Better, true},
 		"the machine, too": {"b", []lab.Reason{starved, busy}, "Do not rely on this, because 6 of 18 trials are unreliable (grade F)", true, answer.Worse, false},
 		// Its server was slow because the machine was.

@@ -223,7 +223,7 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 	}
 	words := reporttest.Text(t, func(b *strings.Builder) error { return Search(b, s, format.Style{}) })
 	words = strings.Join(strings.Fields(words), " ")
-	for note, times := range map[string]int{"given up after 2 to 5 s, because": 1, "more than 4 to 7 ms late": 1, "no file descriptor": 1,
+	for note, times := range map[string]int{"gave the probe up after 2 to 5 s, because": 1, "more than 4 to 7 ms late": 1, "no file descriptor": 1,
 		" [1]": 5, " [2]": 5, "[2] [3]": 2, "in words": 0} {
 		if got := strings.Count(words, note); got != times {
 			t.Errorf("%q is there %d times, want %d:\n%s", note, got, times, words)

@@ -19,7 +19,7 @@ func TestReasonsWithRemedies(t *testing.T) {
 	reporttest.AddDoubt(r, result.Files, result.Resource, fact.Fact{Severity: fact.Warning, Args: fact.NoFile{Times: 4},
 		Remedies: []fact.Remedy{{Setting: "connections", Value: fact.Lower}}})
 	reporttest.AddDoubt(r, result.Busy, result.Limit, fact.Fact{Severity: fact.Error, Args: fact.Busy{Percent: 98, AllCPUs: true}})
-	want := []string{"the generator was busy 98 % of the time: it was at its limit, and the server may do more; give it more CPUs, or another machine",
+	want := []string{"the generator was busy 98 % of the time: it was at its limit, and the server may do more; give the generator more CPUs, or use another machine",
 		"no file descriptor was left for a connection, 4 times; raise the limit (ulimit -n), or lower -c"}
 	if got := Reasons(r); !slices.Equal(got, want) {
 		t.Errorf("%q", got)

@@ -119,9 +119,9 @@ func TestRunRemedyIsSaidOnce(t *testing.T) {
 func TestNextStepIsTheFactsRemedy(t *testing.T) {
 	cpus := fact.Remedy{Setting: "cpus", Value: fact.Higher}
 	for want, f := range map[string]fact.Fact{
-		"give the generator all CPUs":                                                    {Args: fact.Busy{Percent: 99}, Remedies: []fact.Remedy{{Setting: "threads", Value: fact.Higher}}},
-		"give the generator more CPUs (--cpus), then repeat the run":                     {Args: fact.Busy{Percent: 99}, Remedies: []fact.Remedy{cpus}},
-		"raise the CPU quota of its cgroup, or use another machine, then repeat the run": {Args: fact.Busy{Percent: 99, AtQuota: true}},
+		"give the generator all CPUs":                                                                {Args: fact.Busy{Percent: 99}, Remedies: []fact.Remedy{{Setting: "threads", Value: fact.Higher}}},
+		"give the generator more CPUs (--cpus), then repeat the run":                                 {Args: fact.Busy{Percent: 99}, Remedies: []fact.Remedy{cpus}},
+		"raise the CPU quota of the generator's cgroup, or use another machine, then repeat the run": {Args: fact.Busy{Percent: 99, AtQuota: true}},
 	} {
 		r := reporttest.Closed()
 		r.Generator.Verdict, r.Generator.Threads, r.Host.CPUs = result.ClientBound, 1, 4
