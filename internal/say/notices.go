@@ -35,7 +35,7 @@ func noticeSentence(args fact.Args) string {
 		return "dyno offers HTTP/1.1 and not HTTP/2, because " + noHTTP2(a)
 	case fact.HTTP3Costs:
 		return "dyno speaks HTTP/3 with quic-go, which has goroutines of its own: a request takes " +
-			"about five times the CPU time of HTTP/2, and the latency has the goroutines' wait for a CPU"
+			"about twice the CPU time of HTTP/2, and the latency has the goroutines' wait for a CPU"
 	case fact.HTTP3Unanswered:
 		return "nothing answered over UDP, which HTTP/3 uses: the server may not speak HTTP/3, or a " +
 			"firewall drops UDP"

@@ -126,9 +126,7 @@ func resetStream(s *quic.Stream, why code) {
 func (x *exchange) serveExchanges() {
 	for range x.start {
 		x.runExchange()
-		if !x.finishExchange() {
-			return
-		}
+		x.finishExchange()
 	}
 }
 
@@ -161,9 +159,9 @@ func (x *exchange) appendRefused(leaves bool) {
 	x.records = record{what: refused, id: x.id}.appendTo(x.records)
 }
 
-// finishExchange reports what is left to report, and has the exchange serve another one. It is
-// false if there will be none.
-func (x *exchange) finishExchange() bool {
+// finishExchange reports what is left to report, and has the exchange serve another one, unless the
+// ring has been freed.
+func (x *exchange) finishExchange() {
 	x.mu.Lock()
 	x.stream = nil
 	x.mu.Unlock()
@@ -174,10 +172,11 @@ func (x *exchange) finishExchange() bool {
 	if c.running--; c.running == 0 {
 		c.none.Signal()
 	}
-	if !r.freed {
-		r.spare = append(r.spare, x)
+	if r.freed {
+		close(x.start)
+		return
 	}
-	return !r.freed
+	r.spare = append(r.spare, x)
 }
 
 // tellRecords leaves what is to be reported for the worker; ring.mu is held. Of an exchange that

@@ -124,6 +124,32 @@ func TestGivenUpWaiting(t *testing.T) {
 	}
 }
 
+// A ring is freed while exchanges wait for a stream, and one for its response.
+func TestFreedWaiting(t *testing.T) {
+	over := make(chan struct{})
+	addr := serve(t, 1, func(http.ResponseWriter, *http.Request) { <-over })
+	t.Cleanup(func() { close(over) })
+	r, free, err := Open(Options{TLS: &tls.Config{InsecureSkipVerify: true}, Connecting: time.Minute},
+		[]proto.Request{get}, proto.Want{}, []ring.Addr{addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, _ := r.Connect(0, 1)
+	for heard(t, r) != shaken {
+	}
+	c := r.conns[fd]
+	for n := range uint64(20) {
+		r.Send(0, speech(record{what: ask, id: id(n+1, n)}))
+	}
+	for c.streams() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	free()
+	if n := c.exchanges(); n > 0 {
+		t.Errorf("%d exchanges are under way", n)
+	}
+}
+
 // streams is how many exchanges of those begun have a stream.
 func (c *conn) streams() (n int) {
 	for _, x := range c.begun {

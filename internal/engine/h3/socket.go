@@ -25,7 +25,11 @@ func dialUDP(to ring.Addr) (socket, error) {
 		return socket{}, ring.Errno(err)
 	}
 	p, err := newPackets(c)
-	return socket{c, p}, ring.Errno(err)
+	if err != nil {
+		c.Close()
+		return socket{}, ring.Errno(err)
+	}
+	return socket{c, p}, nil
 }
 
 // WriteTo writes to the peer, which is the only address that there can be.
