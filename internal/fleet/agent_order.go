@@ -129,7 +129,7 @@ func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
 		most.Part, most.Parts, most.Weights = 0, 0, nil
 	}
 	most, err = s.currentPolicy().Authorize(j.ctx, most, s.Lookup)
-	p.Addresses, p.Ceiling = most.Addresses, most.Ceiling
+	p.Addresses, p.OwnerLimit = most.Addresses, most.OwnerLimit
 	p.TellScenario(nil)
 	return o, p, err
 }

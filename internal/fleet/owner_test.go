@@ -44,12 +44,12 @@ func TestPolicyIsTheCeiling(t *testing.T) {
 			a.Policy = policy.Default()
 			a.Policy.MaxRate = rate
 			a.ChooseRing = func(p loadplan.Plan) string {
-				ceilings <- p.Ceiling
+				ceilings <- p.OwnerLimit
 				return p.Ring
 			}
 		})
 		p := w.newPlan(500, time.Second, 2)
-		p.Ceiling = loadplan.RatePerSecond(1e6)
+		p.OwnerLimit = loadplan.RatePerSecond(1e6)
 		r := w.mustRun(w.newController("a"), p)
 		if got := <-ceilings; got != loadplan.RatePerSecond(rate) || r.Requests.Sent != 500 {
 			t.Errorf("the ceiling is %v, want %v; %+v", got, rate, r.Requests)

@@ -424,7 +424,7 @@ func (o Objective) judge(r *result.Result) (out result.Outcome, lacks fact.Args)
 		out.Met = false
 	}
 	switch needs := got.needs(); {
-	case got.vague, got.over && out.Met == o.Ceiling() &&
+	case got.vague, got.over && out.Met == o.IsUpperBound() &&
 		(got.most == nil || o.Meets(got.most()) != out.Met):
 		out.Met, out.Undecided = false, result.NoAnswers
 	case out.Met && needs > 0:
@@ -465,9 +465,9 @@ func (o Objective) Meets(value float64) bool {
 	return cmp.Compare(value, o.limit) >= 0
 }
 
-// Ceiling reports whether the objective is an upper bound. More load makes such an objective harder
+// IsUpperBound reports whether the objective is one. More load makes such an objective harder
 // to meet, never easier.
-func (o Objective) Ceiling() bool { return o.op == "<" || o.op == "<=" }
+func (o Objective) IsUpperBound() bool { return o.op == "<" || o.op == "<=" }
 
 // Limit is the value that the objective compares with, in the unit of Outcome.
 func (o Objective) Limit() float64 { return o.limit }

@@ -296,9 +296,9 @@ func TestWhatObjectivesAreAbout(t *testing.T) {
 		}
 		q, _, ok := o.Bounded()
 		if ok != (c.q > 0) || ok && math.Abs(q-c.q) > 1e-12 || o.Limit() != c.limit ||
-			o.Ceiling() != c.ceiling || o.OfErrors() != c.errors {
+			o.IsUpperBound() != c.ceiling || o.OfErrors() != c.errors {
 			t.Errorf("%s: quantile %v, %v, limit %v, ceiling %v, of errors %v", c.expr, q, ok, o.Limit(),
-				o.Ceiling(), o.OfErrors())
+				o.IsUpperBound(), o.OfErrors())
 		}
 	}
 }

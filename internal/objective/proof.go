@@ -32,7 +32,7 @@ func isProven(k, n int64, share float64) bool {
 
 // proves reports whether what was measured proves that the objective is missed.
 func (o Objective) proves(m result.Measured) bool {
-	if !o.Ceiling() {
+	if !o.IsUpperBound() {
 		return false
 	}
 	if o.OfErrors() && o.kind == shares {
@@ -85,7 +85,7 @@ func (p *pending) longerThan(us float64) int64 {
 
 // late is how many requests have waited for longer than the limit of an objective of latency.
 func (g *Guard) late(o Objective) int64 {
-	if _, of, is := o.Bounded(); !is || of != "latency" || !o.Ceiling() {
+	if _, of, is := o.Bounded(); !is || of != "latency" || !o.IsUpperBound() {
 		return 0
 	}
 	return g.waiting.longerThan(o.limit)

@@ -5,7 +5,7 @@ import "slices"
 // HarderWithLoad reports whether more load makes the objective harder to meet, never easier: it is
 // a ceiling, or a floor of a share of requests that are as they must be.
 func (o Objective) HarderWithLoad() bool {
-	return o.Ceiling() != (o.OfGood() || o.whose == "checks")
+	return o.IsUpperBound() != (o.OfGood() || o.whose == "checks")
 }
 
 // OfStreams reports whether the objective is of streams of events.

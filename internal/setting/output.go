@@ -87,7 +87,7 @@ var output = []Setting{
 	{Name: "strict", Group: outputGroup, On: Run,
 		Does: "exit 3 unless the measurement can be trusted"},
 	{Name: "show-secrets", Group: outputGroup, On: All,
-		Does: "keep the values of secret headers, fields and bodies; else marks\n" +
+		Does: "keep the values of secret headers, fields and bodies; else stand-ins\n" +
 			"take their place in all that is stored and written"},
 	{Name: "help", Short: "h", Group: outputGroup, On: All, Does: "this"},
 }

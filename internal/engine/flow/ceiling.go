@@ -32,7 +32,7 @@ const (
 // LimitRate limits f to one of n workers' share of the plan's ceiling or cap, if it has one. clock
 // is the worker's.
 func (f *Flow) LimitRate(p *loadplan.Plan, n int, clock *int64) {
-	most := max(p.Ceiling.PerSecond()*ceilingAbove/100, p.Cap.PerSecond())
+	most := max(p.OwnerLimit.PerSecond()*ceilingAbove/100, p.Cap.PerSecond())
 	if most <= 0 {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 // of it.
 func TestCeilingStays(t *testing.T) {
 	p := loadplan.DefaultPlan()
-	p.Rate, p.Ceiling = loadplan.RatePerSecond(100), loadplan.RatePerSecond(150)
+	p.Rate, p.OwnerLimit = loadplan.RatePerSecond(100), loadplan.RatePerSecond(150)
 	f, now := New(&p, 0, 1), int64(0)
 	f.LimitRate(&p, 1, &now)
 	for _, after := range []int64{1e9, 0} { // before the instant of the change, and after it
@@ -24,10 +24,10 @@ func TestCeilingStays(t *testing.T) {
 		}
 	}
 	p.Probe, p.Rate = loadplan.RatePerSecond(10), loadplan.RatePerSecond(90)
-	if q := p.ProbePlan(); q.Ceiling != loadplan.RatePerSecond(20) {
-		t.Errorf("the probe's ceiling is %v of %v", q.Ceiling, p.Ceiling)
+	if q := p.ProbePlan(); q.OwnerLimit != loadplan.RatePerSecond(20) {
+		t.Errorf("the probe's ceiling is %v of %v", q.OwnerLimit, p.OwnerLimit)
 	}
-	if p.Ceiling = 0; p.ProbePlan().Ceiling != 0 {
+	if p.OwnerLimit = 0; p.ProbePlan().OwnerLimit != 0 {
 		t.Error("the probe has a ceiling where the load has none")
 	}
 }
@@ -36,7 +36,7 @@ func TestCeilingStays(t *testing.T) {
 func TestCeilingOfManyThreads(t *testing.T) {
 	for _, of := range []int{1, 2, 8, 64} {
 		p := loadplan.DefaultPlan()
-		p.Rate, p.Ceiling = loadplan.RatePerSecond(10), loadplan.RatePerSecond(10)
+		p.Rate, p.OwnerLimit = loadplan.RatePerSecond(10), loadplan.RatePerSecond(10)
 		all := 0
 		for range of {
 			f, now := Flow{Schedule: loadplan.ClosedSchedule{}}, int64(100e9)

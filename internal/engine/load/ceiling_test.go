@@ -64,7 +64,7 @@ func TestCeiling(t *testing.T) {
 	} {
 		var at []int64
 		p := simPlan(func(p *loadplan.Plan) {
-			p.Rate, p.Ceiling, p.Connections = loadplan.RatePerSecond(rate), loadplan.RatePerSecond(c.ceiling), 50
+			p.Rate, p.OwnerLimit, p.Connections = loadplan.RatePerSecond(rate), loadplan.RatePerSecond(c.ceiling), 50
 			p.Duration, p.Drain = loadplan.Seconds(10*s), loadplan.Seconds(30*s)
 		})
 		r := simulate(t, p, c.server(&at))
@@ -101,7 +101,7 @@ func TestCeilingIsCaughtUp(t *testing.T) {
 		p.Reply(wait, hello)
 	}}
 	r := simulate(t, simPlan(func(p *loadplan.Plan) {
-		p.Rate, p.Ceiling, p.Connections = loadplan.RatePerSecond(1000), loadplan.RatePerSecond(1000), 50
+		p.Rate, p.OwnerLimit, p.Connections = loadplan.RatePerSecond(1000), loadplan.RatePerSecond(1000), 50
 		p.Duration = loadplan.Seconds(12 * s)
 	}), server)
 	last := r.Intervals[11]

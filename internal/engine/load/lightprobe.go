@@ -21,8 +21,8 @@ func runProbed(ctx context.Context, p loadplan.Plan, meet Barrier, shares <-chan
 	var failed error
 	var group sync.WaitGroup
 	light := p.ProbePlan()
-	if p.Ceiling > 0 { // the main load gets what the probe does not need
-		p.Ceiling = max(p.Ceiling-p.Probe, 1)
+	if p.OwnerLimit > 0 { // the main load gets what the probe does not need
+		p.OwnerLimit = max(p.OwnerLimit-p.Probe, 1)
 	}
 	group.Go(func() {
 		party := both.Party()

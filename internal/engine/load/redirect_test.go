@@ -74,7 +74,7 @@ func redirecting(n *int) *ring.Sim {
 func TestRedirectsBelowACeiling(t *testing.T) {
 	arrived := 0
 	p := redirectPlan(func(p *loadplan.Plan) {
-		p.Rate, p.Users, p.Connections, p.Ceiling = loadplan.RatePerSecond(10), 50, 50, loadplan.RatePerSecond(20)
+		p.Rate, p.Users, p.Connections, p.OwnerLimit = loadplan.RatePerSecond(10), 50, 50, loadplan.RatePerSecond(20)
 		p.Duration, p.Drain = loadplan.Seconds(20*s), 0
 	})
 	simulate(t, p, redirecting(&arrived))

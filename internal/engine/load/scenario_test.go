@@ -504,7 +504,7 @@ func TestScenarioRefuses(t *testing.T) {
 func TestScenarioCeiling(t *testing.T) {
 	for ceiling, most := range map[int64]int64{20: 20*21 + flow.CeilingLeast, 31: 600} {
 		p := scenarioPlan(thinking(0, 0, 0), 3, func(p *loadplan.Plan) {
-			p.Rate, p.Users, p.Connections, p.Ceiling = loadplan.RatePerSecond(10), 50, 50, loadplan.RatePerSecond(float64(ceiling))
+			p.Rate, p.Users, p.Connections, p.OwnerLimit = loadplan.RatePerSecond(10), 50, 50, loadplan.RatePerSecond(float64(ceiling))
 			p.Duration, p.Drain = loadplan.Seconds(20*s), 0
 		})
 		r := simulate(t, p, timed(0, 0, 0))

@@ -350,7 +350,7 @@ func (w *worker) finishRun() {
 	}
 	w.totals.Terms = transport.Settled(w.plan, func() proto.Codec { return w.newCodec(nil) })
 	if w.WasHeld() && w.plan.Cap == 0 {
-		w.notices[fact.OwnerAllows{Rate: w.plan.Ceiling.PerSecond()}] = true
+		w.notices[fact.OwnerAllows{Rate: w.plan.OwnerLimit.PerSecond()}] = true
 	}
 	if w.now >= w.From {
 		w.publishCounters()

@@ -20,7 +20,7 @@ func (p *Plan) checkFollowTo(flaw finder) {
 		len(p.FollowTo), MaxFollowTo)
 	flaw(p.OnlyHTTP3(), "FollowTo", "HTTP/3 is spoken to one server").Mend =
 		"leave it out, or give {HTTP} 2"
-	flaw(p.Parts > 1 || p.Ceiling > 0, "FollowTo", "is of a load from one machine: an agent loads "+
+	flaw(p.Parts > 1 || p.OwnerLimit > 0, "FollowTo", "is of a load from one machine: an agent loads "+
 		"the server alone, whose address its owner allows")
 	t := p.TLS
 	flaw(!p.Target.TLS && p.followsToTLS() && (t.CertFile != "" || t.Cert != "" || t.ServerName != ""),

@@ -128,9 +128,9 @@ type Plan struct {
 	Requested   int64   `json:"requested,omitempty"`    // exactly so many requests; 0: until Duration
 	ConnectRate Rate    `json:"connect_rate,omitempty"` // connections opened a second; 0: at once
 
-	// Ceiling is what the owner of this machine allows, in requests a second of an open workload.
-	// Requests sent late and retries count too. 0: no ceiling.
-	Ceiling Rate `json:"-"`
+	// OwnerLimit is what the owner of this machine allows, in requests a second of an open workload.
+	// Requests sent late and retries count too. 0: none.
+	OwnerLimit Rate `json:"-"`
 
 	Duration   Seconds `json:"duration_s,omitempty"` // of the measured window; 0: until Requested
 	Warmup     Seconds `json:"warmup_s"`             // load before the window, not counted
@@ -356,7 +356,8 @@ func (p *Plan) Flaws() (all []Flaw) {
 	checkRate(p.ConnectRate, "ConnectRate", flaw)
 	checkRate(p.Probe, "Probe", flaw)
 	checkRate(p.Cap, "Cap", flaw)
-	flaw(p.Cap > 0 && (p.Open() || p.Ceiling > 0), "Cap", "is of a closed workload without a ceiling")
+	flaw(p.Cap > 0 && (p.Open() || p.OwnerLimit > 0), "Cap", "is of a closed workload without an "+
+		"owner's limit")
 	flaw(p.Probe > RatePerSecond(probeMost), "Probe", "%v a second is no light load; at most %d",
 		p.Probe, probeMost)
 	period(p.Warmup, 0, "Warmup")

@@ -19,7 +19,8 @@ func (p *Plan) ProbeConnections() int {
 // requests at random instants, because random arrivals see the average state of the server.
 func (p *Plan) ProbePlan() Plan {
 	q := *p
-	q.Ceiling = min(2*p.Probe, p.Ceiling) // so high that the probe never waits for it: see runProbed
+	// So high that the probe never waits for it: see runProbed.
+	q.OwnerLimit = min(2*p.Probe, p.OwnerLimit)
 	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
 	q.Values = SeedOfValues(p.ValuesSeed(), 0) // not those of p
 	q.Connections, q.Threads, q.Requested, q.ConnectRate = p.ProbeConnections(), 1, 0, 0

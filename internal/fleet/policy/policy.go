@@ -240,7 +240,7 @@ type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error
 
 // Authorize decides whether an agent may carry out p, its part of a plan: it judges each host that
 // the plan reaches. The plan that it returns has the judged addresses of the one that connections
-// lead to, which alone the load connects to, and MaxRate as its ceiling,
+// lead to, which alone the load connects to, and MaxRate as the limit of its rate,
 // which holds for late requests and retries too. The error has every objection. lookup nil is the
 // system's.
 func (policy *Policy) Authorize(ctx context.Context, p loadplan.Plan, lookup Lookup) (loadplan.Plan,
@@ -262,7 +262,7 @@ func (policy *Policy) Authorize(ctx context.Context, p loadplan.Plan, lookup Loo
 	objectIf(p.ProxyReadsOtherHosts() && !policy.Proxies, "a request may have another Host than the "+
 		"target's, where a proxy may lead it; its owner can write proxies: true in its policy")
 	policy.checkAmounts(p, objectIf)
-	p.Ceiling = loadplan.RatePerSecond(min(policy.MaxRate, loadplan.MaxRate))
+	p.OwnerLimit = loadplan.RatePerSecond(min(policy.MaxRate, loadplan.MaxRate))
 	if p.Target.Unix != "" {
 		return p, errors.Join(objections...)
 	}

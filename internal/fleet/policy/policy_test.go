@@ -169,12 +169,12 @@ func TestLoopback(t *testing.T) {
 // What an owner allows in requests a second goes with the plan, whatever the plan says of it.
 func TestMaxRateIsTheCeiling(t *testing.T) {
 	p := to("10.0.0.1", 80)
-	p.Rate, p.Ceiling = loadplan.RatePerSecond(10), loadplan.RatePerSecond(1e6)
+	p.Rate, p.OwnerLimit = loadplan.RatePerSecond(10), loadplan.RatePerSecond(1e6)
 	for text, want := range map[string]loadplan.Rate{"": 0, "max_rate: 20": loadplan.RatePerSecond(20),
 		"max_rate: 1e300": loadplan.RatePerSecond(loadplan.MaxRate)} {
 		judged, err := read(t, text).Authorize(t.Context(), p, nil)
-		if err != nil || judged.Ceiling != want {
-			t.Errorf("%q: %v, want %v; %v", text, judged.Ceiling, want, err)
+		if err != nil || judged.OwnerLimit != want {
+			t.Errorf("%q: %v, want %v; %v", text, judged.OwnerLimit, want, err)
 		}
 	}
 }

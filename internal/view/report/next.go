@@ -229,7 +229,7 @@ func stepAfterGood(r *result.Result) answer.Step {
 func upperLimits(r *result.Result) []result.Outcome {
 	return slices.DeleteFunc(slices.Clone(r.Objectives), func(o result.Outcome) bool {
 		of, err := objective.Parse(o.Expr)
-		return err != nil || !of.Ceiling()
+		return err != nil || !of.IsUpperBound()
 	})
 }
 
