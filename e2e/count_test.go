@@ -179,7 +179,8 @@ func TestInterrupt(t *testing.T) {
 			d := startDyno(t, append(args, c.url)...)
 			waitUntil(t, "dyno is in the midst of it", func() bool { return c.servedCount(t) >= 100 })
 			o := interruptRun(t, d, test.signal)
-			if o.result.Ended != "interrupted" || o.result.Requests.Completed < 100 {
+			// Of what was served, an answer on each connection may not have come.
+			if o.result.Ended != "interrupted" || o.result.Requests.Completed < 100-7 {
 				t.Errorf("%s with %+v", o.result.Ended, o.result.Requests)
 			}
 			checkAgrees(t, o.result, c.servedCount(t))

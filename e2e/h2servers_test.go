@@ -179,9 +179,9 @@ func TestHTTP2Servers(t *testing.T) {
 			l, clear, secure := server.launchHTTP2Server(t)
 			for _, base := range []string{clear, secure} {
 				for i, args := range []string{
-					"-n 1000 -c 8 --streams 10", "-n 2000 -c 2 --streams 100 -t 2",
-					"-n 500 -c 8 --http 2 --ring portable", "-n 500 -c 2 --streams 10 -X HEAD",
-					"-n 20 -c 2 --streams 4 -b @" + body, "-n 500 -c 4 --streams 10 --reconnect 25",
+					"-n 400 -c 8 --streams 10", "-n 2000 -c 2 --streams 100 -t 2",
+					"-n 200 -c 8 --http 2 --ring portable", "-n 200 -c 2 --streams 10 -X HEAD",
+					"-n 20 -c 2 --streams 4 -b @" + body, "-n 200 -c 4 --streams 10 --reconnect 25",
 				} {
 					l.testStreams(t, base, fmt.Sprintf("/?load-%d-%.3s=", i, base), args)
 				}

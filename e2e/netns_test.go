@@ -88,7 +88,7 @@ func expectUnreached(t *testing.T, url, kind, detail string) {
 	bad{last: "nothing could be reached: " + detail + " (N times)",
 		rows: []string{phase + " " + kind + " " + where + " " + what},
 		say:  []string{"nothing was measured: no connection could be opened (" + detail + ")"},
-	}.checkReport(t, runDyno(t, 4, "-d", "30s", "-c", "3", "--connect-timeout", "1s", url))
+	}.checkReport(t, runDyno(t, 4, "-d", "5m", "-c", "3", "--connect-timeout", "1s", url))
 }
 
 // testNoNetwork is of a machine on which not even the loopback is up.
@@ -217,7 +217,7 @@ func testUnknownName(t *testing.T) {
 // testUnresolved is of a name that no resolver answers for.
 func testUnresolved(t *testing.T, detail string) {
 	t.Helper()
-	o := runDyno(t, 4, "-d", "30s", "--connect-timeout", "500ms", "http://nowhere.invalid")
+	o := runDyno(t, 4, "-d", "5m", "--connect-timeout", "500ms", "http://nowhere.invalid")
 	const head = "dyno: nothing could be reached: dns nowhere.invalid: "
 	if !strings.HasPrefix(o.lastLine(), head) || !strings.HasSuffix(o.lastLine(), detail+" (N times)") {
 		t.Errorf("%s\nwant %s…%s", o.lastLine(), head, detail)

@@ -217,10 +217,10 @@ func answer(served *atomic.Int64) http.Handler {
 	})
 }
 
-// unhurried is a server of h that begins at most 2,000 answers a second. A closed load then shows what
+// unhurried is a server of h that begins at most 1,000 answers a second. A closed load then shows what
 // it shows of a server without a limit, and leaves the CPUs to other tests.
 func unhurried(h http.Handler) http.Handler {
-	const apart = 500 * time.Microsecond
+	const apart = time.Millisecond
 	var mu sync.Mutex
 	var next time.Time
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -186,7 +186,7 @@ func TestComingFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, served := t.TempDir(), new(atomic.Int64)
-	server := httptest.NewServer(answer(served))
+	server := httptest.NewServer(unhurried(answer(served)))
 	t.Cleanup(server.Close)
 	for name, content := range map[string]string{"users.csv": "id\n1\n2\n",
 		"body.json": "{}", "urls.txt": "/1\n/2\n",

@@ -14,7 +14,7 @@ import (
 // version left open is closed by the next verb. The folders of experiments have the user's mask.
 func TestHomeIsPrivate(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(answer(new(atomic.Int64)))
+	server := httptest.NewServer(unhurried(answer(new(atomic.Int64))))
 	t.Cleanup(server.Close)
 	for name, line := range map[string]string{
 		"run": "dyno run -q -n 2 -c 1 " + server.URL + "/",

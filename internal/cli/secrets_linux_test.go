@@ -273,7 +273,7 @@ func (h *haystack) events(t *testing.T, browser *http.Client, address, last stri
 // a browser; with --show-secrets they are, or this test would look in vain for whatever it likes.
 func TestNoSecretIsLeft(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(answer(new(atomic.Int64)))
+	server := httptest.NewServer(unhurried(answer(new(atomic.Int64))))
 	t.Cleanup(server.Close)
 	addr := server.Listener.Addr().String()
 	dir := t.TempDir()

@@ -175,7 +175,7 @@ func TestCapacityInConnectionsAndUsers(t *testing.T) {
 // twentieth of the half width of an interval.
 func TestCapacityOfKnownServers(t *testing.T) {
 	limit := func(mean float64) float64 { return 1/mean - math.Log(100)/0.020 }
-	experiments, given := 20, os.Getenv("EXPERIMENTS")
+	experiments, given := 8, os.Getenv("EXPERIMENTS")
 	if n, err := strconv.Atoi(given); err == nil {
 		experiments = n
 	}
