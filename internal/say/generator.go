@@ -180,6 +180,10 @@ func shortPhrase(a fact.TooShort) phrase {
 	if a.WindowUS >= a.LeastWindowUS {
 		return phrased("only %v: too few for percentiles, which take at least %v", got, a.LeastAnswers)
 	}
+	if a.Answers >= a.LeastAnswers {
+		return phrased("too short to judge: %v; a verdict takes a window of at least %v", got,
+			digits.Micros(a.LeastWindowUS))
+	}
 	return phrased("too short to judge: %v; a verdict takes at least %v answers and a window of at "+
 		"least %v", got, a.LeastAnswers, digits.Micros(a.LeastWindowUS))
 }

@@ -45,6 +45,7 @@ type Entry struct {
 	Connections int
 	Offered     float64 // requests a second, of an open loop
 	Verdict     string  // on the run, in a word
+	Generator   string  // its verdict on itself
 	Plan        string  // fingerprints
 	Machine     string
 	Host        result.Host // of a fleet, its first agent's
@@ -214,7 +215,7 @@ func (s *Store) selectEntries(where, arg string, measures []string) (all []Entry
 		args = nil
 	}
 	err = s.eachRow(`SELECT id, started, url, model, connections, ifnull(offered, 0), run_verdict,
-		plan, machine, host, ifnull(agents, ''), ifnull(why, ''), dyno, ifnull(text, ''),
+		generator, plan, machine, host, ifnull(agents, ''), ifnull(why, ''), dyno, ifnull(text, ''),
 		ifnull(sizes.bytes, 0), ifnull(data.bytes, 0) FROM results
 		LEFT JOIN sizes ON sizes.result = id LEFT JOIN data ON data.result = id
 		LEFT JOIN fleets ON fleets.result = id LEFT JOIN partials ON partials.result = id
@@ -225,7 +226,7 @@ func (s *Store) selectEntries(where, arg string, measures []string) (all []Entry
 			var started int64
 			var host string
 			err := rows.Scan(&e.ID, &started, &e.URL, &e.Model, &e.Connections, &e.Offered, &e.Verdict,
-				&e.Plan, &e.Machine, &host, &e.Fleet, &e.Partial, &e.Dyno, &e.Note,
+				&e.Generator, &e.Plan, &e.Machine, &host, &e.Fleet, &e.Partial, &e.Dyno, &e.Note,
 				&e.Size, &e.Data)
 			e.Started, e.Path = time.Unix(0, started).UTC(), s.pathOf("results", e.ID+".json")
 			if host != hostText { // most have the same machine as the one before

@@ -85,7 +85,7 @@ func stored(t *testing.T, n int) string {
 		`CREATE TEMP TABLE every AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i+1 < ?1)
 			SELECT i, i % 50 AS k, printf('20260102-%06d-0000', i) AS id FROM n`,
 		`INSERT INTO files SELECT 'results/' || id || '.json', ?2, ?3, '' FROM every WHERE ?1`,
-		`INSERT INTO results SELECT id, i * 60000000000, 'http://127.0.0.1:8080/' || k, 'closed', 8, NULL, 'ok',
+		`INSERT INTO results SELECT id, i * 60000000000, 'http://127.0.0.1:8080/' || k, 'closed', 8, NULL, 'ok', 'ok',
 			'plan' || k, 'machine', '{"cpu": "Some CPU"}', '0.1.0' FROM every WHERE ?1`,
 		`INSERT INTO measures SELECT every.id, value, 1000 + i / 50 % 7, 0 FROM every, json_each(?4) WHERE ?1`,
 	} {

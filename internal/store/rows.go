@@ -56,9 +56,9 @@ func resultRows(file, id string, content []byte) ([]statement, error) {
 		all = append(all, statement{"INSERT INTO data VALUES (?, ?, ?)", []any{id, d.SHA256, d.Bytes}})
 	}
 	all = append(all, statement{"INSERT INTO results VALUES " +
-		"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
+		"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
 		r.Window.Started.UnixNano(), r.Plan.Target.URL, r.Model, r.Plan.Connections, r.Offered(),
-		r.RunVerdict(), plan, GeneratorsOf(r), string(host), r.Dyno}})
+		r.RunVerdict(), r.OwnVerdict(), plan, GeneratorsOf(r), string(host), r.Dyno}})
 	if r.Fleet != nil {
 		var names []string
 		for _, a := range r.Fleet.Agents {

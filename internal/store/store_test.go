@@ -148,7 +148,7 @@ func TestEntries(t *testing.T) {
 	}
 	want := Entry{ID: ids[1], Path: filepath.Join(home, "results", ids[1]+".json"),
 		Started: b.Window.Started, URL: b.Plan.Target.URL, Model: "open", Connections: 50, Offered: 2000,
-		Verdict: "ok", Plan: PlanOf(b.Plan), Machine: MachineOf(b.Host), Host: b.Host, Dyno: "0.1.0",
+		Verdict: "ok", Generator: "ok", Plan: PlanOf(b.Plan), Machine: MachineOf(b.Host), Host: b.Host, Dyno: "0.1.0",
 		Values: map[string]float64{"throughput": 2000}}
 	info, err := os.Stat(want.Path)
 	if err != nil {

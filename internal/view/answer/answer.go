@@ -59,6 +59,9 @@ type Caution struct {
 	Reasons  []string `json:"reasons,omitempty"` // details
 	Remedy   string   `json:"remedy,omitempty"`  // what can be done about it
 	Way      Way      `json:"-"`                 // in which that is done
+	Said     bool     `json:"-"`                 // the answer's sentence says it
+
+	Variant, Level string `json:"-"` // of Spoiled: whose server it was, and where
 }
 
 // A Way is which command a remedy takes.
@@ -288,6 +291,16 @@ func (a *Answer) SayOnce() {
 
 // IsBad reports whether a caution says that the answer must not be relied on.
 func (a *Answer) IsBad() bool { return a.Box == Bad }
+
+// Unsaid are the cautions that the sentence does not say.
+func (a *Answer) Unsaid() (all []Caution) {
+	for _, c := range a.Cautions {
+		if !c.Said {
+			all = append(all, c)
+		}
+	}
+	return all
+}
 
 // Has reports whether there is a caution of that kind.
 func (a *Answer) Has(kind string) bool {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"dyno/internal/view/document"
 )
 
 // The box is the worst of the cautions, and clear only without any.
@@ -50,6 +52,33 @@ func TestMarkdown(t *testing.T) {
 	}
 	if got := (Answer{Sentence: "nothing"}).Markdown("", Limits{}); strings.Contains(got, "|") {
 		t.Errorf("a table of nothing:\n%s", got)
+	}
+}
+
+// A card has three lines: the sentence, the worst doubt that the sentence does not say, and what is next. It opens to the rest,
+// each once.
+func TestCard(t *testing.T) {
+	a := Answer{Sentence: "half failed", Conditions: []string{"2 CPUs"}, Next: Step{Says: "look", Short: "see", Command: "dyno x"},
+		Cautions: []Caution{{Severity: Bad, Says: "half failed", Said: true}, {Severity: Doubt, Says: "it is late", Remedy: "wait"},
+			{Severity: Doubt, Says: "it is short"}, {Severity: Note, Says: "one run"}}}
+	text := func(rows []document.Row) (said []string) {
+		for _, r := range rows {
+			said = append(said, r.Name+" "+r.Text)
+		}
+		return said
+	}
+	lines, more := a.Card()
+	if got := text(lines); !slices.Equal(got, []string{" half failed", "caution it is late; wait", "next see"}) {
+		t.Errorf("%q", got)
+	}
+	if got := text(more); !slices.Equal(got, []string{"caution it is short", "caution one run", "holds for 2 CPUs"}) {
+		t.Errorf("%q", got)
+	}
+	if lines, more := (Answer{Sentence: "fine", Cautions: a.Cautions[3:]}).Card(); len(lines) != 1 || len(more) != 1 {
+		t.Errorf("%+v, %+v", lines, more)
+	}
+	if got := a.Markdown("", Limits{}); strings.Count(got, "half failed") != 1 || !strings.Contains(got, "- it is late") {
+		t.Error(got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -58,6 +59,31 @@ func (a Answer) Lead() document.Part {
 	return p
 }
 
+// Card is an answer in three lines: the sentence, what speaks most against it, and what is next;
+// more is what else is to be known of it.
+func (a Answer) Card() (lines, more []document.Row) {
+	lines = []document.Row{{Text: a.Sentence, Strong: true}}
+	for _, c := range a.Unsaid() {
+		row := document.Aside("caution", c.Text())
+		if c.Remedy != "" {
+			row.Text += "; " + c.Remedy
+		}
+		if len(lines) == 1 && c.Severity.rank() >= Doubt.rank() {
+			lines = append(lines, row)
+		} else {
+			more = append(more, row)
+		}
+	}
+	if a.Next.Says != "" {
+		lines = append(lines, document.Row{Name: "next", Text: cmp.Or(a.Next.Short, a.Next.Says),
+			Command: a.Next.Command})
+	}
+	if holds := a.ConditionsText(); holds != "" {
+		more = append(more, document.Row{Name: "holds for", Text: holds})
+	}
+	return lines, more
+}
+
 // UncoveredRow says of which variants there is no verdict.
 func (a Answer) UncoveredRow() document.Row {
 	row := document.Aside("caution", a.Uncovered)
@@ -77,7 +103,8 @@ func (a Answer) ConditionsText() string {
 // CautionParts are the cautions as a list, each with its first reason.
 func (a Answer) CautionParts(most Limits) []document.Part {
 	var row document.Row
-	for i, c := range a.Cautions {
+	all := a.Unsaid()
+	for i, c := range all {
 		if most.Cautions > 0 && i == most.Cautions {
 			break
 		}
@@ -100,7 +127,7 @@ func (a Answer) CautionParts(most Limits) []document.Part {
 		return nil
 	}
 	return []document.Part{{Apart: true, Rows: []document.Row{row}},
-		most.Left(len(a.Cautions)-len(row.Items), "caution")}
+		most.Left(len(all)-len(row.Items), "caution")}
 }
 
 // table is that of the first group, with the variants that were not tested, or of a run's numbers.

@@ -65,14 +65,14 @@ type Picture struct{ Shows, File string }
 
 // A Row is a name, and what is known of it.
 type Row struct {
-	Name    string       `json:"name"` // "": it goes on with the row before it
-	Aside   bool         `json:"-"`    // it speaks against the others, and stands out
-	Strong  bool         `json:"-"`    // it is the answer, and in Markdown bold
+	Name    string       `json:"name"`            // "": it goes on with the row before it
+	Aside   bool         `json:"aside,omitempty"` // it speaks against the others, and stands out
+	Strong  bool         `json:"-"`               // it is the answer, and in Markdown bold
 	Text    string       `json:"text"`
 	Tone    format.Color `json:"-"`
-	Command string       `json:"-"` // to be copied, behind the text
-	Items   []string     `json:"-"` // details, one by one
-	Most    int          `json:"-"` // lines of it, unless the style wants detail; 0: any number
+	Command string       `json:"command,omitempty"` // to be copied, behind the text
+	Items   []string     `json:"-"`                 // details, one by one
+	Most    int          `json:"-"`                 // lines, unless there is detail; 0: any
 }
 
 // Aside is a row that speaks against the others.

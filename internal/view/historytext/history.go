@@ -37,12 +37,14 @@ func Write(w io.Writer, h store.History, s format.Style) error {
 	}
 	left(h.Older, "and %s more, older: --limit 0")
 	left(h.Elsewhere, "and %s of other machines: --machine all")
-	parts := []document.Part{results, seriesPart(h.Series),
+	if slices.ContainsFunc(h.Entries, hasNoTail) {
+		results.Under = append(results.Under, "p99: "+report.FewForPercentile)
+	}
+	parts := []document.Part{{Rows: nextRows(h.Entries)}, results, seriesPart(h.Series),
 		{Head: "Experiments", Table: experimentList(h.Experiments), Sides: "lllrrrl"}}
 	if all := h.Size; len(h.Entries)+len(h.Experiments) > 0 && all != (store.Size{}) {
 		parts = append(parts, document.Part{Text: []string{storedText(all)}})
 	}
-	parts = append(parts, document.Part{Rows: nextRows(h.Entries)})
 	return document.Doc{Parts: parts}.WriteText(w, s)
 }
 
@@ -62,6 +64,12 @@ func nextRows(all []store.Entry) (rows []document.Row) {
 		}
 	}
 	return rows
+}
+
+// hasNoTail reports whether requests of a result were answered, too few for a p99.
+func hasNoTail(e store.Entry) bool {
+	_, has := e.Values["p99"]
+	return !has && e.Values["throughput"] > 0
 }
 
 // seriesPart has each series as a line of bars, with its changes.
@@ -97,7 +105,7 @@ func resultList(h store.History) format.Table {
 	for _, t := range h.Series {
 		series[t.Plan+t.Machine] = t.Name
 	}
-	all := format.Table{{"ID", "started", "series", "model", "req/s", "p99", "verdict", "remarks",
+	all := format.Table{{"ID", "started", "series", "model", "req/s", "p99", "generator", "remarks",
 		"size", "URL", "note"}}
 	for _, e := range h.Entries {
 		rate, p99 := "–", "–"
@@ -108,6 +116,9 @@ func resultList(h store.History) format.Table {
 			p99 = format.Known(slices.Contains(e.Over, "p99"), format.Micros(v))
 		}
 		var remarks []string
+		if e.Verdict != e.Generator { // the server's, or of an objective
+			remarks = append(remarks, format.PlainLine(e.Verdict))
+		}
 		if e.Partial != "" {
 			remarks = append(remarks, format.Clip(format.PlainLine(e.Partial), noteWidest))
 		}
@@ -115,7 +126,7 @@ func resultList(h store.History) format.Table {
 			remarks = append(remarks, format.Percent(v)+" errors")
 		}
 		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
-			p99, format.PlainLine(e.Verdict), strings.Join(remarks, ", "), format.Bytes(e.Size),
+			p99, format.PlainLine(e.Generator), strings.Join(remarks, ", "), format.Bytes(e.Size),
 			format.URL(e.URL), format.Clip(NoteLine(e.Note), noteWidest)}
 		all = append(all, row)
 	}

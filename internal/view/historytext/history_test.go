@@ -81,13 +81,14 @@ func TestSeriesLoad(t *testing.T) {
 func TestHistoryMarksParts(t *testing.T) {
 	var b strings.Builder
 	h := store.History{Entries: []store.Entry{
-		{ID: "1", Verdict: "suspect", Partial: "LOST agent b\x1b[2J", Fleet: "a, b", Note: "\x1b[31mred"},
-		{ID: "2", Verdict: "suspect", Partial: "interrupted"},
-		{ID: "3", Verdict: "ok"}}}
+		{ID: "1", Verdict: "suspect", Generator: "suspect", Partial: "LOST agent b\x1b[2J", Fleet: "a, b", Note: "\x1b[31mred"},
+		{ID: "2", Verdict: "suspect", Generator: "suspect", Partial: "interrupted"},
+		{ID: "3", Generator: "ok", Verdict: "ok"}, {ID: "4", Generator: "ok", Verdict: "failing", Values: map[string]float64{store.Errors: 20}}}}
 	if err := Write(&b, h, format.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"suspect  LOST agent b·[2J ", "suspect  interrupted        0 B\n", " ok                          0 B\n", " ·[31mred"} {
+	for _, want := range []string{"suspect    LOST agent b·[2J ", "suspect    interrupted              0 B\n", " ok                                  0 B\n",
+		" ok         failing, 20.0 % errors   0 B\n", " ·[31mred", "dyno compare 2 1\n\n  ID "} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

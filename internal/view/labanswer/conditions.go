@@ -35,13 +35,20 @@ func conditionsOf(r *lab.Record, groups []answer.Group) (all []string) {
 func trialsText(r *lab.Record) string {
 	s := fmt.Sprintf("%s, %s", format.Plural(int64(r.RoundsRun()), "round"),
 		format.Plural(int64(len(r.Trials)), "trial"))
+	if window := WindowText(r, " with a window of "); window != "" {
+		return s + window + " each"
+	}
+	return s
+}
+
+// WindowText is how long a trial measures, behind lead; "" if a number of requests says that.
+func WindowText(r *lab.Record, lead string) string {
 	counted := func(l experiment.Level) bool { return l.Requests > 0 }
 	if r.Experiment == nil || r.Experiment.Design.Measure == 0 ||
 		slices.ContainsFunc(r.Experiment.Levels, counted) {
-		return s
+		return ""
 	}
-	return s + " with a window of " +
-		format.Exact3(time.Duration(r.Experiment.Design.Measure).Seconds()) + " s each"
+	return lead + format.Exact3(time.Duration(r.Experiment.Design.Measure).Seconds()) + " s"
 }
 
 // versionsText are the versions of what was compared, each once.

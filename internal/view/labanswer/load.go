@@ -10,6 +10,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/redact"
 	"dyno/internal/result"
 	"dyno/internal/setting"
 	"dyno/internal/view/format"
@@ -45,6 +46,33 @@ func LoadText(r *lab.Record) string {
 		all = append(all, format.Plural(int64(n), "level")+" more")
 	}
 	return strings.Join(all, "; ")
+}
+
+// mostURLs is how many addresses of variants are named.
+const mostURLs = 2
+
+// RequestText is the request, and to which addresses it goes; "" if files say that.
+func RequestText(r *lab.Record) string {
+	e := r.Experiment
+	if e == nil || filesText(r) != "" || len(e.Variants) == 0 {
+		return ""
+	}
+	method := cmp.Or(e.Workload.Request.Method, "GET")
+	shown := func(url string) string { // without what may be secret
+		at, _, _ := strings.Cut(redact.Replacer(redact.PlainMark).URL(url), "?")
+		return format.URL(at)
+	}
+	if path := e.Workload.Request.Path; path != "" {
+		return format.PlainLine(method + " " + shown(path))
+	}
+	var urls []string
+	for _, v := range e.Variants {
+		urls = appendOnce(urls, shown(string(v.Value.URL)))
+	}
+	if n := len(urls) - mostURLs; n > 0 {
+		urls = append(urls[:mostURLs:mostURLs], format.Count(int64(n))+" more")
+	}
+	return format.PlainLine(method + " " + fewNames(urls))
 }
 
 // filesText names the files of a workload, with how large they are; "" if there is none.

@@ -41,6 +41,35 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// The request of an experiment is its method, and its path or the first addresses, without queries and credentials; files
+// that say it stand in the load.
+func TestRequestText(t *testing.T) {
+	at := func(urls ...string) (all []experiment.Entry[experiment.Definition]) {
+		for _, u := range urls {
+			all = append(all, experiment.Entry[experiment.Definition]{Value: experiment.Definition{URL: experiment.Template(u)}})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		variants []experiment.Entry[experiment.Definition]
+		work     experiment.Workload
+		want     string
+	}{
+		{nil, experiment.Workload{}, ""},
+		{at("http://a:{{port}}/x", "http://a:{{port}}/x"), experiment.Workload{}, "GET http://a:{{port}}/x"},
+		{at("http://me:secret@a/?token=secret", "http://b/?q=1"), experiment.Workload{Request: experiment.Request{Method: "PUT"}},
+			"PUT http://me:(redacted)@a/ and http://b/"},
+		{at("http://a/", "http://b/", "http://c/", "http://d/"), experiment.Workload{}, "GET http://a/, http://b/ and 2 more"},
+		{at("http://a/"), experiment.Workload{Request: experiment.Request{Path: "/y?token=secret"}}, "GET /y"},
+		{at("http://a/"), experiment.Workload{Hurl: "shop.hurl"}, ""},
+	} {
+		r := &lab.Record{Definition: lab.Definition{Experiment: &experiment.Experiment{Variants: c.variants, Workload: c.work}}}
+		if got := RequestText(r); got != c.want {
+			t.Errorf("%q, not %q", got, c.want)
+		}
+	}
+}
+
 // The noise of the baseline is a factor, which is less downwards than upwards: a change of −37 % is
 // beyond a noise of −33 to +49 %, as its verdict says.
 func TestNoiseInBothDirections(t *testing.T) {

@@ -64,7 +64,8 @@ func levelAndSentence(f fact.Fact) string {
 func spoiledCautions(r *lab.Record) (all []answer.Caution) {
 	for _, f := range spoiledFacts(r) {
 		c := answer.Caution{Kind: answer.Spoiled, Severity: answer.Bad,
-			Says: spoiledStart(r, f), Remedy: say.Advice(f, setting.Key)}
+			Says: spoiledStart(r, f), Remedy: say.Advice(f, setting.Key), Variant: f.Scope.Variant,
+			Level: f.Scope.Level}
 		if f.Severity == fact.Warning {
 			c.Severity = answer.Doubt
 		}
@@ -107,6 +108,10 @@ func withholdSpoiled(r *lab.Record, a *answer.Answer) {
 			continue
 		}
 		a.Sentence = spoiledStart(r, f)
+		for i, c := range a.Cautions { // the last of these facts is in the sentence
+			a.Cautions[i].Said = c.Kind == answer.Spoiled && c.Variant == f.Scope.Variant &&
+				c.Level == f.Scope.Level
+		}
 		if isBaseline(r, f.Scope.Variant) { // nothing is left that could be relied on
 			a.Unreliable, a.Withheld = "Do not rely on this, because "+spoiledText(r, f), answer.Spoiled
 			a.Sentence = a.Unreliable

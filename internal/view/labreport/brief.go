@@ -46,6 +46,9 @@ func experimentDocument(r *lab.Record, s format.Style, foot ...document.Row) doc
 // leadRows are the load, how much was done, and what came out.
 func leadRows(r *lab.Record, a answer.Answer, s format.Style) (all []document.Row) {
 	if load := labanswer.LoadText(r); load != "" {
+		if request := labanswer.RequestText(r); request != "" {
+			load += "; " + request
+		}
 		all = append(all, document.Row{Name: "load", Text: load, Most: 2})
 	}
 	all = append(all, document.Row{Name: "done", Text: briefScope(s, r), Most: 2},

@@ -77,8 +77,8 @@ func scopeText(r *lab.Record) string {
 
 // shortScope is scopeText without what repeats the experiment, and without what a caution says.
 func shortScope(r *lab.Record) string {
-	return fmt.Sprintf("%s in %v%s", format.Plural(int64(len(r.Trials)), "trial"),
-		workedTime(r).Round(time.Second), stateText(r))
+	return fmt.Sprintf("%s%s in %v%s", format.Plural(int64(len(r.Trials)), "trial"),
+		labanswer.WindowText(r, " of "), workedTime(r).Round(time.Second), stateText(r))
 }
 
 // stateText is what keeps an experiment from being complete; "" if nothing does.

@@ -93,7 +93,7 @@ func unsaid(s format.Style, a answer.Answer) (all []answer.Caution) {
 	unreliable := slices.ContainsFunc(a.Cautions, answer.Caution.IsManyUnreliable)
 	for _, c := range a.Cautions {
 		switch {
-		case c.Kind == answer.Unloaded, c.Kind == answer.Open, c.Kind == answer.NotCompared:
+		case c.Kind == answer.Unloaded, c.Kind == answer.Open, c.Kind == answer.NotCompared, c.Said:
 			continue
 		case s.Detail:
 		case c.Kind == answer.AboveNoise && showsNoise(a), c.Kind == answer.Disturbed && unreliable:

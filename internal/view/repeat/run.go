@@ -21,9 +21,12 @@ func Run(r *result.Result, more ...string) (line, lost string) {
 	}
 	watching, all := Watching(r)
 	line, lost = Command(r.Plan, append(words, watching...)...)
-	return line, strings.Join(slices.DeleteFunc(append(all, lost), func(one string) bool {
-		return one == ""
-	}), "; ")
+	return line, joined(append(all, lost))
+}
+
+// joined is what a command leaves out, in one line.
+func joined(lost []string) string {
+	return strings.Join(slices.DeleteFunc(lost, func(one string) bool { return one == "" }), "; ")
 }
 
 // Fleet are the flags that have the same agents make the load; none without a fleet.

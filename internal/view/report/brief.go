@@ -84,6 +84,9 @@ func briefRows(r *result.Result, s format.Style) (all []document.Row) {
 	}
 	if doubted {
 		all = append(all, generatorRow(r, s))
+		if !isServers(r) {
+			all = append(all, stepRow(a))
+		}
 	}
 	all = append(append(all, objectiveRows(r, s)...), warningRows(a, s)...)
 	add("rate", rateText(r))

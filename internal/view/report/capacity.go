@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"dyno/internal/capacity"
 	"dyno/internal/engine/loadplan"
@@ -40,8 +41,10 @@ func searchDocument(s *capacity.Search) document.Doc {
 	}
 	if s.Closed != nil {
 		lead = append(lead, document.Row{Name: "closed loop",
-			Text: format.Digits3(*s.Closed) + " " + s.Counts() + "/s"})
+			Text: format.Digits3(*s.Closed) + " " + s.Counts() + "/s: what " +
+				format.Plural(int64(s.Plan.Connections), "connection") + " got without an objective"})
 	}
+	lead = append(lead, searchStep(s)...)
 	d := document.Doc{Title: searchText(s), Parts: []document.Part{{Rows: lead, Apart: true}}}
 	if len(s.Probes) == 0 {
 		return d
@@ -67,6 +70,9 @@ func searchWarnings(s *capacity.Search) []string {
 	}
 	return all
 }
+
+// leastProbe is how long a probe has to take for bounds by seconds.
+const leastProbe = loadplan.Seconds(8 * time.Second)
 
 // tooShort warns of probes that few finds.
 const tooShort = "probes of less than 8 s: their bounds take requests as independent of each " +

@@ -1,11 +1,9 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,8 +31,8 @@ const (
 	saveErrors = "repeat it with --save-errors errors, a folder for failed requests and their answers"
 	findAgent  = "look why agent %s was lost (its log, dyno fleet ls), then repeat it"
 	quiet      = "when nothing else is at work on this machine"
-	giveMore   = "repeat it with twice the %s: if as many requests wait, the server stalls, or is " +
-		"too slow for this rate"
+	giveMore   = "repeat it with twice the %[1]s: if as many requests wait, the server stalls, or " +
+		"is too slow for this rate; if fewer wait, it had too few %[1]s"
 )
 
 // nextStep is one concrete step after a run, and the load that it makes; nil if it makes none.
@@ -90,7 +88,7 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 		p.Connections = int(r.Connections.Served)
 		return again(v("connections", fact.Lower) + ", or " + v("warmup", moreWarmup(r)))
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
-		s, p := again("repeat it: " + cmp.Or(generatorRemedy(a), quiet))
+		s, p := again(againText(a))
 		s.Remedy = generatorRemedy(a)
 		return s, p
 	case stallText(r) != "" && p.Replay == 0:
@@ -329,6 +327,14 @@ func generatorRemedy(a answer.Answer) string {
 	return ""
 }
 
+// againText has a run repeated with what can be done about the generator.
+func againText(a answer.Answer) string {
+	if remedy := generatorRemedy(a); remedy != "" {
+		return "repeat it: " + remedy
+	}
+	return "repeat it " + quiet
+}
+
 // withLost is a step with what its command lacks.
 func withLost(says, lost string) string {
 	if lost == "" {
@@ -337,30 +343,8 @@ func withLost(says, lost string) string {
 	return says + " (not in the command: " + lost + ")"
 }
 
-// findStep searches for the rate that meets objectives, with the same load; without any for one at
-// which p99 stays below ten times the p50 of this run.
+// findStep searches for the rate that meets objectives, with the same load.
 func findStep(r *result.Result, says string, all []result.Outcome) answer.Step {
-	words := []string{"dyno", "find"}
-	for _, o := range all {
-		words = append(words, "--slo", format.ShellQuote(o.Expr))
-	}
-	if len(words) == 2 && r.Latency != nil {
-		words = append(words, "--slo", format.ShellQuote("p99<"+roundTime(10*r.Latency.P50)))
-	}
-	watching, lost := repeat.Watching(r)
-	watching = append(repeat.Fleet(r), watching...)
-	p := r.Plan
-	p.Rate, p.Requested, p.Duration, p.Warmup, p.Stages = 0, 0, 0, 0, nil
-	command, left := repeat.Command(p, append(words, watching...)...)
-	if left != "" {
-		lost = append(lost, left)
-	}
-	return answer.Step{Says: withLost(says, strings.Join(lost, "; ")), Command: command}
-}
-
-// roundTime is a time of so many µs, to one digit and no less than 1 ms, as an objective has it.
-func roundTime(us float64) string {
-	ms := max(us/1e3, 1)
-	scale := math.Pow(10, math.Floor(math.Log10(ms)))
-	return strconv.FormatFloat(math.Ceil(ms/scale)*scale, 'f', -1, 64) + "ms"
+	command, lost := repeat.Find(r, all)
+	return answer.Step{Says: withLost(says, lost), Command: command}
 }

@@ -444,6 +444,29 @@ func generatorText(r *result.Result) string {
 // test in JUnit's format.
 const notTheLimit = "the generator was not the limit"
 
+// doubtedNumbers are those that a suspect generator may have made itself: of stops that few
+// requests saw, the highest latencies; where it was held up, latency, and the rate that a closed
+// loop takes from it; else all.
+func doubtedNumbers(r *result.Result) string {
+	numbers := "the highest latencies"
+	for _, d := range r.Generator.Doubts {
+		switch {
+		case !r.IsOwn(d) || d.Verdict == result.OK:
+		case d.Cause == result.Pauses, d.Cause == result.Stops:
+		case d.Kind == result.HeldUp && r.Model == result.OpenLoop:
+			numbers = "latency"
+		case d.Kind == result.HeldUp:
+			numbers = "rate and latency"
+		default:
+			return "these numbers"
+		}
+	}
+	if len(r.Generator.Doubts) == 0 {
+		return "these numbers"
+	}
+	return numbers
+}
+
 // verdictText is the generator's verdict on itself, in a sentence. That the load was another than
 // the one that was asked for, because of the server or of who ended it, is not the generator's.
 func verdictText(r *result.Result) string {
@@ -465,7 +488,7 @@ func verdictText(r *result.Result) string {
 		}
 		return "CLIENT-BOUND: this was not the load that was asked for"
 	case result.Suspect:
-		return "SUSPECT: read the reasons before you rely on these numbers"
+		return "SUSPECT: read the reasons before you rely on " + doubtedNumbers(r)
 	}
 	return format.PlainLine(r.Generator.Verdict)
 }

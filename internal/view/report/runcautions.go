@@ -41,6 +41,7 @@ func runCautions(r *result.Result, v say.Voice) (all []answer.Caution) {
 		for _, e := range errors[:min(len(errors), mostErrors)] {
 			c.Reasons = append(c.Reasons, errorLine(r, e, v))
 		}
+		c.Said = !r.OnlyErrors() && len(errors) == 1 // the sentence has the first
 		if with := r.Plan.StatusSetting(); with != "" && len(r.Status) > 0 {
 			c.Remedy = v(with, fact.Some)
 		}

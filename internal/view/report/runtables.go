@@ -35,6 +35,9 @@ var Quantiles = []Quantile{
 // The page has them as tiles.
 var FirstQuantiles = []string{"p50", "p90", "p99", "p99.9", "max"}
 
+// FewForPercentile says below a table what TooFew in it means.
+const FewForPercentile = format.TooFew + " too few were measured for this percentile"
+
 // PercentileCell is what d has of it, or TooFew.
 func (q Quantile) PercentileCell(d *result.Distribution) string {
 	// A little more than 1 of 100 exceeds p99, in floating point.
@@ -65,7 +68,7 @@ func durationPart(r *result.Result) document.Part {
 	if slices.ContainsFunc(p.Table, func(row []string) bool {
 		return slices.Contains(row, format.TooFew)
 	}) {
-		p.Under = []string{format.TooFew + " too few were measured for this percentile"}
+		p.Under = []string{FewForPercentile}
 	}
 	return p
 }

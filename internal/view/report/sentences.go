@@ -1,13 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 	"dyno/internal/view/document"
 	"dyno/internal/view/format"
@@ -79,22 +77,25 @@ func SearchSentences(s *capacity.Search) Sentences {
 		all.Facts = append(all.Facts, document.Row{Name: name, Text: text})
 	}
 	all.Methods = method.Search
-	words := []string{"dyno", "find"}
-	if a := s.Of(); a != capacity.Rates {
-		words = append(words, "--axis", string(a))
-	}
-	for _, expr := range s.Objectives {
-		words = append(words, "--slo", format.ShellQuote(expr))
-	}
-	p := s.Plan
-	if p.Connections == 0 { // their number was searched, or each user had one
-		p.Connections = loadplan.DefaultPlan().Connections
-	}
-	if p.Duration > 0 { // of older searches it was not kept
-		words, p.Duration = append(words, "--probe-time", p.Duration.String()), 0
-	}
-	all.Command, all.Lost = repeat.Command(p, words...)
+	all.Command, all.Lost = repeat.Search(s, s.Plan.Duration)
 	return all
+}
+
+// searchStep is what to do after a search: to search with probes that suffice, or to hold for
+// longer what it found; none if it found nothing.
+func searchStep(s *capacity.Search) []document.Row {
+	says, of := "", repeat.Hold
+	switch {
+	case tooFewSeconds(s.Probes):
+		says = "search again with longer probes"
+		of = func(s *capacity.Search) (string, string) { return repeat.Search(s, leastProbe) }
+	case s.End == capacity.Found:
+		says = "hold it for a minute"
+	default:
+		return nil
+	}
+	command, lost := of(s)
+	return []document.Row{{Name: "next", Text: withLost(says, lost), Command: command}}
 }
 
 // CurveSentences is what there is to say of a sweep: Verdict is its peak, and Facts the law.
@@ -106,16 +107,7 @@ func CurveSentences(c *capacity.Curve) Sentences {
 	for _, f := range curveDoubts(c) {
 		all.Warnings = append(all.Warnings, f.Text)
 	}
-	levels := repeat.JoinComma(c.Levels,
-		func(v float64) string { return loadplan.RatePerSecond(v).String() })
-	p, d := c.Plan, loadplan.DefaultPlan()
-	words := []string{"dyno", "find", "--rates", levels}
-	if c.Axis == capacity.Connections {
-		words[2], words[3], p.Connections = "--levels", "c="+levels, d.Connections
-	}
-	words = append(words, "--rounds", fmt.Sprint(c.Rounds), "--probe-time", p.Duration.String())
-	p.Rate, p.Duration, p.Threads = 0, 0, 0 // each point had its own
-	all.Command, all.Lost = repeat.Command(p, words...)
+	all.Command, all.Lost = repeat.Sweep(c)
 	return all
 }
 

@@ -7,6 +7,7 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/setting"
 	"dyno/internal/view/answer"
+	"dyno/internal/view/document"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 	"dyno/internal/view/repeat"
@@ -17,20 +18,27 @@ import (
 // report.
 type answered struct {
 	answer.Answer
-	Summary string `json:"summary"` // Markdown, to paste
+	Summary string         `json:"summary"` // Markdown, to paste
+	Card    []document.Row `json:"card"`    // three lines of it
+	More    []document.Row `json:"more"`    // below them
 }
 
 // withSummary is an answer with its summary; command repeats what it is of.
 func withSummary(a answer.Answer, command string) answered {
-	return answered{a, a.Markdown(command, answer.Limits{})}
+	return cardOf(a, a.Markdown(command, answer.Limits{}))
+}
+
+func cardOf(a answer.Answer, summary string) answered {
+	lines, more := a.Card()
+	return answered{a, summary, lines, more}
 }
 
 // answeredRun is what the report of a result says first, in the words of the form. id is what the
 // result is called here.
 func (s *Server) answeredRun(r *result.Result, id string) answered {
 	command, _ := repeat.Run(r)
-	shown := withSummary(report.RunAnswer(r), command) // which is for elsewhere
-	shown.Answer = report.RunAnswerIn(r, setting.Label)
+	summary := report.RunAnswer(r).Markdown(command, answer.Limits{}) // which is for elsewhere
+	shown := cardOf(report.RunAnswerIn(r, setting.Label), summary)
 	shown.Next.Form = s.nextForm(r, id)
 	return shown
 }

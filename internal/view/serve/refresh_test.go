@@ -33,7 +33,7 @@ func TestListHasTheLastAnswer(t *testing.T) {
 		t.Helper()
 		pagetest.Evaluate[bool](tab, `(() => { window.answers = {
 			"GET /api/labs": { body: [{ id: "one", name: "one", state: "complete", ended: "`+ended+`" }] },
-			"GET /api/labs/one/answer": { body: { sentence: "`+sentence+`", box: "clear", box_text: "", summary: "" } } };
+			"GET /api/labs/one/answer": { body: { sentence: "`+sentence+`", box: "clear", summary: "", card: [{ name: "", text: "`+sentence+`" }], more: null } } };
 			window.look(); return true; })()`)
 		tab.WaitUntil(`document.querySelector("#labs .said")?.textContent.includes("` + sentence + `")`)
 	}

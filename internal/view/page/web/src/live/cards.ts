@@ -38,8 +38,16 @@ interface Change {
 export interface Answered {
   sentence: string;
   box: "clear" | "note" | "doubt" | "bad";
-  box_text: string;
   summary: string;
+  card: Row[]; // three lines
+  more: Row[] | null;
+}
+
+/** A Row is a line of a document. */
+interface Row {
+  name: string;
+  text: string;
+  aside?: boolean;
 }
 
 const marks = { clear: ["good", "✓"], note: ["plain", "i"], doubt: ["doubt", "!"], bad: ["bad", "✕"] } as const;
@@ -69,7 +77,7 @@ export function cards(shown: Stored[], all: Stored[], changes: Changes, chosen: 
 function card(r: Stored, i: number, all: Stored[], changes: Changes, chosen: Set<string>, choose: (id: string, on: boolean) => void, noteEditor: (r: Stored) => Node): HTMLElement {
   const report = "/results/" + encodeURIComponent(r.id);
   const box = h("input", { type: "checkbox", "aria-label": `compare ${r.id}`, checked: chosen.has(r.id), onchange: () => choose(r.id, box.checked) });
-  const said = h("p", { class: "said" }, r.verdict ?? "");
+  const said = h("div", { class: "said" }, r.verdict ?? "");
   const share = h("span", { class: "toolbar" }, h("a", { href: report + "?download", download: `${r.id}.html`, "aria-label": `download the page of ${r.id}` }, "download"));
   requestJSON("GET", `/api/results/${encodeURIComponent(r.id)}/answer`).then((a: Answered) => {
     said.replaceChildren(...verdict(a));
@@ -91,8 +99,10 @@ function card(r: Stored, i: number, all: Stored[], changes: Changes, chosen: Set
 /** verdict is what the report says first, with the mark of its box. */
 export function verdict(a: Answered): Node[] {
   const [kind, mark] = marks[a.box];
-  return [h("span", { class: `mark ${kind}`, "aria-hidden": "true" }, mark), h("span", {}, a.sentence,
-    a.box === "doubt" || a.box === "bad" ? h("span", { class: `why-not ${kind}` }, a.box_text) : null)];
+  const line = (r: Row) => h("span", { class: r.aside ? `why-not ${kind}` : "line" }, r.name === "" || r.aside ? r.text : `${r.name}: ${r.text}`);
+  const rest = !a.more ? null : h("details", { class: "more" }, h("summary", {}, "More"),
+    h("ul", { class: "cautions" }, ...a.more.map((r) => h("li", {}, r.aside ? r.text : `${r.name}: ${r.text}`))));
+  return [h("span", { class: `mark ${kind}`, "aria-hidden": "true" }, mark), h("div", {}, ...a.card.map(line), rest)];
 }
 
 /** figureOf is a figure with its change, which one run each does not judge: it has no colour. */
