@@ -20,6 +20,8 @@ var reworded = []struct{ was, is string }{
 	{`no CPU; repeat it$`, "no CPU; measure again"},
 	{` late, which counts as latency `, " late: the delay is in the latency "},
 	{`; it takes at least 100 answers`, "; a verdict takes at least 100 answers"},
+	{`^(too short to judge: (?:\d{3}|\d,\d{3}) answers.*; a verdict takes )at least 100 answers and a `,
+		"${1}a "},
 	{`percentiles, and it takes at`, "percentiles, which take at"},
 	{`a part of the run that was planned$`, "a part of the planned run"},
 	{` due and never sent, and (\S+) sent`, " due but never sent, and $1 were sent"},

@@ -139,10 +139,10 @@ var load = []Setting{
 		Field:  "Ring", Form: &Form{}, Stored: "asked for; generator.ring is the one used"},
 	{Name: "linger", Value: "D|off", Group: loadGroup, On: Run | Find,
 		Does: "let answers of a closed loop gather so long, as 100us; else they\n" +
-			"wait 1 % of the median latency at most, with TLS or HTTP/2",
+			"wait about 1 % of the median latency, with TLS or HTTP/2",
 		Access: text(func(p *loadplan.Plan) *string { return &p.Linger }), Field: "Linger",
 		Form: &Form{}, Stored: "for how long answers gather, as 100us, or off; absent: so that they " +
-			"wait 1 % of the median latency at most"},
+			"wait about 1 % of the median latency"},
 	{Name: "spin", Group: loadGroup, On: Run | Find,
 		Does:   "threads never sleep: a CPU each, for the least error at low load",
 		Access: turn(func(p *loadplan.Plan) *bool { return &p.Spin }), Field: "Spin",

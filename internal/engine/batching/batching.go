@@ -13,11 +13,11 @@ import (
 // Behind a network card neither happens: the card gathers packets for some ten microseconds before
 // it interrupts.
 //
-// Answers that come evenly wait half of it. So 2 % of the median latency adds 1 % to it. If the
-// server is what limits the rate, it adds nothing to the whole latency, which is the requests in
+// Answers that come evenly wait half of it. So 2 % of the median latency adds about 1 % to it. If
+// the server is what limits the rate, it adds nothing to the whole latency, which is the requests in
 // flight divided by the rate: a part of the queue is then at the client. If the server is not, the
 // linger lowers the rate. Therefore some slices of time have half the linger. If the rate is higher
-// in them, that is the linger for a while, and the next half is tried (see judge).
+// in them, that is the linger from then on. Later slices try half of it again, and twice as much.
 //
 // The zero Linger lets nothing gather.
 type Linger struct {
@@ -26,12 +26,14 @@ type Linger struct {
 	each    int64 // ns, for which an answer of this turn has waited on average
 	on      bool
 	fixed   int64 // ns, as the setting says; 0: it depends on the latency
+	turn    int64 // when this turn began
 	began   int64 // when this turn's answers began to gather; 0: they do not
 	typical int64 // ns, about the median of the latest round trips
 	ended   int64 // round trips in this slice
 	since   int64 // when the slice began
 	slices  int   // that have ended
 	halved  int   // how often the linger is halved because it lowered the rate
+	longer  bool  // what is tried is twice the linger, not half of it
 	full    float64
 	pairs   sample
 }
@@ -43,13 +45,15 @@ const (
 	// Most is the longest linger, in ns, that follows from the latency.
 	Most = int64(500e3)
 
-	slice     = int64(10e6) // ns
-	worth     = 1           // answers in a linger; for fewer it does not pay
-	cycle     = 8           // slices, of which the last one has half the linger
-	judged    = 16          // pairs of slices before their rates are compared
-	lost      = 0.01        // of the rate: more is too much
-	certain   = 2           // standard errors
-	halvedMax = 8
+	slice      = int64(10e6) // ns
+	worth      = 1           // answers in a linger; for fewer it does not pay
+	cycle      = 8           // slices, of which the last one has another linger
+	certain    = 4           // standard errors
+	noticeable = 0.002       // of the rate
+	halvedMost = 8
+
+	// Pairs of slices whose rates are compared: at least, and at most if they show nothing.
+	judgedLeast, judgedMost = 16, 64
 )
 
 // New is the linger of a closed workload: none with --spin or if answers are streams of events,
@@ -84,9 +88,10 @@ func (l *Linger) BeginTurn(now int64) {
 		l.each = min(now-l.began, l.For) / 2
 		l.began = 0
 	}
-	if now-l.since >= slice {
-		l.endSlice(now)
+	if l.turn-l.since >= slice { // whose last answers were recorded since
+		l.endSlice(l.turn)
 	}
+	l.turn = now
 }
 
 // RecordAnswer takes a round trip of that many ns into account. It returns for how long the answer
@@ -122,28 +127,45 @@ func (l *Linger) endSlice(now int64) {
 			l.judge(rate/l.full - 1)
 		}
 	}
-	l.For = min(int64(float64(l.typical)*Share), Most) >> l.halved
+	shorter := l.halved
 	if l.slices%cycle == cycle-1 {
-		l.For /= 2
+		shorter += l.trial()
 	}
+	l.For = min(int64(float64(l.typical)*Share), Most) >> shorter
 	if rate*float64(l.For) < worth {
 		l.For = 0
 	}
 }
 
-// judge halves the linger if the rate is more than 1 % higher with half of it, and doubles it
-// again if that is not so. gain is by how much it was higher in one pair of slices.
+// trial is by how many halves more the linger is shorter in the last slice of a cycle: by one, and
+// in turns with that by one less, if it was halved.
+func (l *Linger) trial() int {
+	if l.longer {
+		return -1
+	}
+	return 1
+}
+
+// judge halves the linger if the rate is higher with half of it, and doubles it if the rate is not
+// lower with twice as much, by certain standard errors, and noticeably. gain is by how much the rate was higher in
+// one slice with the other linger.
 func (l *Linger) judge(gain float64) {
-	if l.pairs.add(gain); l.pairs.n < judged {
+	l.pairs.add(gain)
+	if l.pairs.n < judgedLeast {
 		return
 	}
 	mean, err := l.pairs.mean()
-	if mean > lost && mean > certain*err {
-		l.halved = min(l.halved+1, halvedMax)
-	} else {
-		l.halved = max(l.halved-1, 0)
+	switch all := l.pairs.n >= judgedMost; {
+	case !l.longer && mean > max(certain*err, noticeable):
+		l.halved = min(l.halved+1, halvedMost)
+	case l.longer && mean < -max(certain*err, noticeable): // it stays
+	case l.longer && all:
+		l.halved--
+	case all:
+	default:
+		return
 	}
-	l.pairs = sample{}
+	l.pairs, l.longer = sample{}, l.halved > 0 && !l.longer
 }
 
 // A sample adds up values.

@@ -12,7 +12,7 @@ import (
 func (r *run) openRing() (ring.Opened, error) {
 	if r.protocols.HTTP3 == nil {
 		return ring.Open(r.plan.Ring, ring.Size{Sockets: r.plan.Connections / r.threads,
-			Deep: r.plan.Streams > 1}, r.addrsOfAll())
+			Deep: r.plan.Depth() > 1}, r.addrsOfAll())
 	}
 	g, free, err := h3.Open(*r.protocols.HTTP3, r.plan.ProtoRequests(), r.plan.Want(), r.addrs)
 	return ring.Opened{Ring: g, Kind: loadplan.HTTP3Ring, Free: free}, err

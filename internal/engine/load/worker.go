@@ -296,10 +296,14 @@ func (w *worker) rampIn() {
 	}
 }
 
-// letGather lets answers gather before the worker waits for completions.
+// letGather lets answers gather before the worker waits for completions, while all connections are
+// ready: else a handshake would wait.
 func (w *worker) letGather() {
-	enough := w.linger.Enough(w.inFlight, w.totals.Room > 1)
-	if w.linger.For > 0 && w.ring.Gather(min(w.turnBegan+w.linger.For, w.nextWakeUp()), enough) {
+	if w.linger.For == 0 || w.rampingIn || w.up < len(w.conns) {
+		return
+	}
+	until := min(w.turnBegan+w.linger.For, w.nextWakeUp())
+	if until > w.ring.Now() && w.ring.Gather(until, w.linger.Enough(w.inFlight, w.totals.Room > 1)) {
 		w.linger.Begin(w.turnBegan)
 	}
 }

@@ -2,6 +2,7 @@ package loadplan
 
 import (
 	"fmt"
+	"runtime"
 	"time"
 )
 
@@ -12,7 +13,7 @@ const NoLinger = "off"
 const lingerMost = 10 * time.Millisecond
 
 // LingerFor is for how long answers gather, if Linger says so itself: off, or a time. Without a
-// Linger it is bounded by a share of the median latency (package batching), and fixed is false.
+// Linger it is a share of the median latency (package batching), and fixed is false.
 func (p *Plan) LingerFor() (d time.Duration, fixed bool, err error) {
 	if p.Linger == "" || p.Linger == NoLinger {
 		return 0, p.Linger != "", nil
@@ -33,11 +34,12 @@ func (p *Plan) checkLinger(flaw finder) {
 		return
 	}
 	flaw(p.Open(), "Linger", "answers gather in a closed loop alone: in an open one the wait would "+
-		"be latency").Mend = "leave out {Linger} or {Rate}"
+		"be latency").Mend = "leave it out"
 	flaw(p.Stream.IsSet(), "Linger", "events are not let gather: their times are measured").Mend =
 		"leave it out"
-	flaw(p.HTTP == HTTP3 || p.Ring == "portable", "Linger", "HTTP/3 and the portable ring hand over "+
-		"each answer as it comes").Mend = "leave it out"
+	flaw(p.OnlyHTTP3() || p.Ring == "portable" || runtime.GOOS != "linux", "Linger", "HTTP/3 and the "+
+		"portable ring, the only one of other systems than Linux, hand over each answer as it comes").
+		Mend = "leave it out"
 	flaw(p.Spin, "Linger", "threads that spin look at each answer at once").Mend =
 		"leave out {Linger} or {Spin}"
 }

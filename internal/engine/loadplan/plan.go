@@ -159,7 +159,7 @@ type Plan struct {
 	CPUs []int  `json:"cpus,omitempty"`
 	Spin bool   `json:"spin,omitempty"` // threads never sleep
 	// Linger is for how long a thread of a closed loop lets answers gather before it looks at them:
-	// a time, as 100us, or NoLinger; "": so that they wait 1 % of the median latency at most.
+	// a time, as 100us, or NoLinger; "": so that they wait about 1 % of the median latency.
 	Linger string `json:"linger,omitempty"`
 
 	// Source are the local addresses to connect from, in turn; of a range, those that the machine has.

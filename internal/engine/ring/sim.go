@@ -24,6 +24,8 @@ type Sim struct {
 	peers []*Peer // by file descriptor
 	lent  []byte
 	idle  int64
+
+	gathering int64 // until when the next Wait does
 }
 
 // A Peer is the server's end of a connection.
@@ -100,7 +102,7 @@ func (s *Sim) Send(fd int, b []byte) bool {
 // Close ends all operations in flight on fd.
 func (s *Sim) Close(fd int, _ bool) { s.peers[fd].open = false }
 
-// Gather advances the time until then, or until there are enough.
+// Gather has the next Wait advance the time until then, or until there are enough.
 func (s *Sim) Gather(until int64, enough int) bool {
 	if enough != AnyNumber && enough <= len(s.queue) {
 		at := make([]int64, len(s.queue))
@@ -110,7 +112,7 @@ func (s *Sim) Gather(until int64, enough int) bool {
 		slices.Sort(at)
 		until = min(until, at[enough-1])
 	}
-	s.Advance(until)
+	s.gathering = until
 	return true
 }
 
@@ -124,6 +126,8 @@ func (s *Sim) Advance(until int64) {
 
 // Wait advances the time to the next event, or to the deadline.
 func (s *Sim) Wait(deadline int64) error {
+	s.Advance(s.gathering)
+	deadline = max(deadline, s.gathering)
 	next := deadline
 	if len(s.queue) > 0 {
 		next = min(next, s.queue[0].at)

@@ -52,6 +52,7 @@ type uringRing struct {
 	request int    // bytes that the request of a socket has
 	scratch []byte // for large answers
 	pending int    // entries that have not completed
+	sends   int    // of these, sends
 	linked  bool   // a receive may be waiting for its send
 
 	wanting   []int // sockets that may need a receive
@@ -230,6 +231,7 @@ func (r *uringRing) queueSend(i int, s *usocket, linked bool) error {
 		return err
 	}
 	e := r.pushEntry(uring.Send, i, s, kindSend)
+	r.sends++
 	e.SetMemory(s.rest)
 	s.sending = true
 	if !linked {
@@ -266,11 +268,12 @@ func (r *uringRing) pushEntry(op uring.Op, i int, s *usocket, kind uint64) *urin
 }
 
 func (r *uringRing) Wait(deadline int64) error {
-	until := min(r.gathering, deadline)
+	until := r.gathering
 	r.gathering = 0
 	if r.lingering.hasAny() {
 		deadline = min(deadline, r.lingering.closeExpired(Clock(), r))
 	}
+	deadline = max(deadline, until)
 	if err := r.queueReceives(); err != nil {
 		return err
 	}
@@ -283,9 +286,10 @@ func (r *uringRing) Wait(deadline int64) error {
 		now = Clock() // the time of submitting was not idle
 	}
 	if !busy && until > now {
-		err := r.gather(now, until, deadline)
-		r.queues.LoadCompletions()
-		return err
+		if err := r.gather(now, until); err != nil {
+			return err
+		}
+		now = Clock()
 	}
 	if r.queues.LoadCompletions() || busy {
 		return nil
@@ -356,6 +360,7 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 	i, kind := int(e.UserData>>kindBits), e.UserData&(1<<kindBits-1)
 	s := &r.sockets[i]
 	if kind == kindSend {
+		r.sends--
 		s.sending = false
 	} else {
 		s.receiving = false

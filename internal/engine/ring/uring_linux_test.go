@@ -22,23 +22,24 @@ import (
 // onEveryUring runs a test on a ring for few sockets, and on one for many, which
 // share their pieces.
 func onEveryUring(t *testing.T, test func(t *testing.T, r *uringRing, accept func() net.Conn)) {
-	for name, sockets := range map[string]int{"few": ownMost, "many": ownMost + 1} {
+	for name, size := range map[string]Size{"few": {Sockets: ownMost}, "many": {Sockets: ownMost + 1},
+		"deep": {Sockets: 10, Deep: true}} {
 		t.Run(name, func(t *testing.T) {
-			r, accept := newUring(t, sockets)
+			r, accept := newUring(t, size)
 			test(t, r, accept)
 		})
 	}
 }
 
 // newUring is a uring and a function that accepts what it connects.
-func newUring(t *testing.T, sockets int) (*uringRing, func() net.Conn) {
+func newUring(t *testing.T, size Size) (*uringRing, func() net.Conn) {
 	t.Helper()
 	l, err := net.Listen("unix", unixPath(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	r, free, err := openUring([]Addr{addrOf(l)}, Size{Sockets: sockets})
+	r, free, err := openUring([]Addr{addrOf(l)}, size)
 	if errors.Is(err, ErrRefused) {
 		t.Skip(err)
 	}
@@ -68,8 +69,8 @@ func testUringPieces(t *testing.T, r *uringRing, accept func() net.Conn) {
 	for k := range b {
 		b[k] = byte(k ^ k>>8)
 	}
-	for _, size := range []int{1, pieceMax - 1, pieceMax, 1, pieceMax + 1, pieceMax,
-		scratchSize - 1, scratchSize, scratchSize + pieceMax, len(b), 2} {
+	for _, size := range []int{1, r.piece - 1, r.piece, 1, r.piece + 1, r.piece,
+		scratchSize - 1, scratchSize, scratchSize + r.piece, len(b), 2} {
 		for range 3 {
 			over := make(chan bool)
 			go func() {
@@ -83,7 +84,7 @@ func testUringPieces(t *testing.T, r *uringRing, accept func() net.Conn) {
 			}
 			<-over
 		}
-		if large := r.sockets[i].large > 0; size != 1 && size != 2 && large != (size >= pieceMax) {
+		if large := r.sockets[i].large > 0; size != 1 && size != 2 && large != (size >= r.piece) {
 			t.Errorf("after answers of %d bytes large is %v", size, large)
 		}
 	}
@@ -102,7 +103,7 @@ func TestUringSends(t *testing.T) { onEveryUring(t, testUringSends) }
 func testUringSends(t *testing.T, r *uringRing, accept func() net.Conn) {
 	i := dial(t, r, 1)
 	peer := accept()
-	sizes := []int{1, 1, requestMax, requestMax + 1, 1, 1, 1 << 20, 1 << 20, 2, requestMax + 1, 1}
+	sizes := []int{1, 1, r.request, r.request + 1, 1, 1, 1 << 20, 1 << 20, 2, r.request + 1, 1}
 	var want []byte
 	for k, n := range sizes {
 		want = append(want, bytes.Repeat([]byte{byte('a' + k)}, n)...)
@@ -117,7 +118,7 @@ func testUringSends(t *testing.T, r *uringRing, accept func() net.Conn) {
 	for k, n := range sizes {
 		b := bytes.Repeat([]byte{byte('a' + k)}, n)
 		sent := r.Send(i, b)
-		if sent && n > requestMax {
+		if sent && n > r.request {
 			t.Fatalf("has sent %d bytes before any turn", n)
 		}
 		if sent {
@@ -177,11 +178,11 @@ func testUringFullPeer(t *testing.T, r *uringRing, accept func() net.Conn) {
 	peer := accept()
 	s := &r.sockets[i]
 	n := 0
-	for ; !s.sending; n += requestMax {
+	for ; !s.sending; n += r.request {
 		if n > 1<<30 {
 			t.Fatal("the socket is never full")
 		}
-		if !r.Send(i, bytes.Repeat([]byte("r"), requestMax)) {
+		if !r.Send(i, bytes.Repeat([]byte("r"), r.request)) {
 			t.Fatal("a small request is not copied")
 		}
 		peer.Write([]byte("a"))
@@ -258,7 +259,7 @@ func testUringCloseUnderWay(t *testing.T, r *uringRing, accept func() net.Conn) 
 		if n, _ := peer.Read(b); string(b[:n]) != "for the second" {
 			t.Errorf("the second was sent %q", b[:n])
 		}
-		answer := strings.Repeat("to the second ", 3*pieceMax/14) // what one receive leaves
+		answer := strings.Repeat("to the second ", 3*r.piece/14) // what one receive leaves
 		io.WriteString(peer, answer)
 		var got string
 		turns(t, r, func() bool { return len(got) >= len(answer) }, func(c Completion) {
@@ -350,7 +351,7 @@ func testUringQueueFull(t *testing.T, r *uringRing, accept func() net.Conn) {
 // used several times.
 func TestUringSharedPieces(t *testing.T) {
 	const n, rounds = 2*sharedFirst + 10, 4 * sharedMost / (2 * sharedFirst)
-	r, accept := newUring(t, ownMost+1)
+	r, accept := newUring(t, Size{Sockets: ownMost + 1})
 	fds, peers := make([]int, n), make([]net.Conn, n)
 	for k := range fds {
 		fds[k] = dial(t, r, uint64(k))
@@ -390,7 +391,7 @@ func TestUringSharedPieces(t *testing.T) {
 // TestUringLentPiece has the kernel fill all pieces but that which is lent.
 func TestUringLentPiece(t *testing.T) {
 	const n = 2 * sharedFirst
-	r, accept := newUring(t, ownMost+1)
+	r, accept := newUring(t, Size{Sockets: ownMost + 1})
 	var peers [n]net.Conn
 	for k := range peers {
 		dial(t, r, uint64(k))
@@ -441,19 +442,45 @@ func testUringGather(t *testing.T, r *uringRing, accept func() net.Conn) {
 	}
 }
 
-// TestUringGathersEnough ends a wait of a minute as soon as three sockets have something.
+// TestUringGathersShortly does not wait to the deadline for a time below a microsecond.
+func TestUringGathersShortly(t *testing.T) { onEveryUring(t, testUringGathersShortly) }
+
+func testUringGathersShortly(t *testing.T, r *uringRing, accept func() net.Conn) {
+	dial(t, r, 0)
+	peer := accept()
+	r.Wait(r.Now()) // it receives
+	io.WriteString(peer, "x")
+	begun := r.Now()
+	r.Gather(begun+5e5, AnyNumber)
+	for done := false; !done && r.Now() < begun+patience; _, done = r.Next() {
+		r.Gather(r.Now()+5e4, AnyNumber) // of which less than 1 µs may be left
+		r.queues.Submit(false)
+		r.gathering = Clock() + 500
+		r.Wait(begun + patience)
+	}
+	if took := r.Now() - begun; took > patience/2 {
+		t.Errorf("it waited %v", time.Duration(took))
+	}
+}
+
+// TestUringGathersEnough ends a wait of a minute as soon as three sockets have something. What they
+// have sent does not count.
 func TestUringGathersEnough(t *testing.T) {
-	r, accept := newUring(t, ownMost)
+	r, accept := newUring(t, Size{Sockets: ownMost})
 	if !r.queues.Gathers() {
 		t.Skip("needs Linux 6.12")
 	}
 	const n, enough = 5, 3
 	var peers [n]net.Conn
+	var sockets []int
 	for k := range peers {
-		dial(t, r, uint64(k))
+		sockets = append(sockets, dial(t, r, uint64(k)))
 		peers[k] = accept()
 	}
 	r.Wait(r.Now()) // all receive
+	for _, fd := range sockets {
+		r.Send(fd, []byte("q"))
+	}
 	sent := make(chan int64, 1)
 	go func() {
 		io.WriteString(peers[0], "x")
@@ -491,8 +518,8 @@ func testUringTurnAllocatesNothing(t *testing.T, r *uringRing, accept func() net
 		fds[k] = dial(t, r, uint64(k))
 		peers[k] = accept()
 	}
-	small, large := []byte("a"), make([]byte, 2*pieceMax)
-	query, body := []byte("q"), make([]byte, 2*requestMax)
+	small, large := []byte("a"), make([]byte, 2*r.piece)
+	query, body := []byte("q"), make([]byte, 2*r.request)
 	taken, told := 0, 0
 	turn := func() {
 		for k, i := range fds {

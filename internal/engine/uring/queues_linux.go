@@ -253,11 +253,11 @@ func (q *Queues) Wait(timeout int64) error { return q.waitFor(1, timeout) }
 // Most is a number of completions that are never there at once.
 const Most = completions
 
-// Gather waits as Wait does, but until there are enough completions, or least ns have passed and
-// there is one. It may be called if Gathers.
-func (q *Queues) Gather(enough int, least, timeout int64) error {
-	q.wait.leastUsec = uint32(least / 1e3)
-	err := q.waitFor(uintptr(enough), min(timeout, Forever-1))
+// Gather has the kernel take all entries, and waits for ns, or until there are enough completions
+// that NextCompletion has not returned. It may be called if Gathers.
+func (q *Queues) Gather(enough int, ns int64) error {
+	q.wait.leastUsec = uint32((ns + 999) / 1000) // with 0 there would be no least time
+	err := q.waitFor(uintptr(enough), min(ns, Forever-1))
 	q.wait.leastUsec = 0
 	return err
 }
