@@ -14,10 +14,11 @@ import (
 // it interrupts.
 //
 // Answers that come evenly wait half of it. So 2 % of the median latency adds about 1 % to it. If
-// the server is what limits the rate, it adds nothing to the whole latency, which is the requests in
-// flight divided by the rate: a part of the queue is then at the client. If the server is not, the
-// linger lowers the rate. Therefore some slices of time have half the linger. If the rate is higher
-// in them, that is the linger from then on. Later slices try half of it again, and twice as much.
+// the server is what limits the rate, it adds nothing to the whole latency, which is the requests
+// in flight divided by the rate: a part of the queue is then at the client. If the server is not,
+// the linger lowers the rate. Therefore some slices of time have half the linger. If the rate is
+// higher in them, that is the linger from then on. Later slices try half of it again, and twice
+// as much.
 //
 // The zero Linger lets nothing gather.
 type Linger struct {
@@ -147,8 +148,8 @@ func (l *Linger) trial() int {
 }
 
 // judge halves the linger if the rate is higher with half of it, and doubles it if the rate is not
-// lower with twice as much, by certain standard errors, and noticeably. gain is by how much the rate was higher in
-// one slice with the other linger.
+// lower with twice as much, by certain standard errors, and noticeably. gain is by how much the
+// rate was higher in one slice with the other linger.
 func (l *Linger) judge(gain float64) {
 	l.pairs.add(gain)
 	if l.pairs.n < judgedLeast {

@@ -237,9 +237,8 @@ func (w *worker) endOfRun() loadresult.Ending {
 	return ""
 }
 
-// burst is to how many connections a turn sends, besides those that have answered. The ring must
-// have room for what completes meanwhile: 100,000 connections that become ready together would
-// fill io_uring's queue.
+// burst is to how many connections a turn sends, besides those that have answered: 100,000 that
+// become ready together would fill io_uring's queue.
 const burst = 1024
 
 // sendDue sends the requests that are due while connections have room, to that many connections at
@@ -282,10 +281,8 @@ const (
 )
 
 // rampIn is sendDue at the beginning of a closed workload that begins with others: in small bursts
-// with sleeps between, so that threads that share a CPU with this one begin too. Otherwise each
-// thread would send to all its connections before the next one gets the CPU, some kernel ticks
-// later. Measured with three agents and nginx on two CPUs, ten runs each: their starts lay 5.7 to
-// 7.7 ms apart without the ramp-in, and 3.3 to 5.0 ms with it (medians).
+// with sleeps between, so that threads that share a CPU with this one begin too. With three agents
+// and nginx on two CPUs, the starts lay 3.3 to 5.0 ms apart, and 5.7 to 7.7 without the ramp-in.
 func (w *worker) rampIn() {
 	w.sendDue(rampInBurst)
 	if w.Start == flow.NotYet || w.now < w.Start {
@@ -296,8 +293,7 @@ func (w *worker) rampIn() {
 	}
 }
 
-// letGather lets answers gather before the worker waits for completions, while all connections are
-// ready: else a handshake would wait.
+// letGather lets answers gather while all connections are ready: else a handshake would wait.
 func (w *worker) letGather() {
 	if w.linger.For == 0 || w.rampingIn || w.up < len(w.conns) {
 		return

@@ -10,8 +10,8 @@ func (r *uringRing) Gather(until int64, enough int) bool {
 	return true
 }
 
-// gather waits until then, as Gather has asked. Until Linux 6.12 it sleeps. What the kernel receives
-// after that instant is no idle time.
+// gather waits until then, as Gather has asked. Until Linux 6.12 it sleeps. What the kernel
+// receives after that instant is no idle time.
 func (r *uringRing) gather(now, until int64) error {
 	if !r.queues.Gathers() {
 		r.idle += sleepUntil(until)
