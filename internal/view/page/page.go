@@ -16,6 +16,8 @@
 //
 //	page.go         the HTML file: template, script, data, policy
 //	results.go      the pages of a run, a search, a sweep and an experiment
+//
+// DESIGN.md says which file of web/src does what.
 package page
 
 import (

@@ -1,5 +1,5 @@
 // Draws a View as SVG, at a width: the only place that draws plots. Colours are variables of the style sheet, so that a
-// plot is light or dark without being drawn again. Go draws the same value in internal/view/chart/draw.go.
+// plot is light or dark without being drawn again. Go draws the same value in internal/view/drawing/draw.go.
 
 import { dash, fitText, textWidth } from "./chart";
 import { css, h, svg } from "./dom";

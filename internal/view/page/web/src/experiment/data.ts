@@ -1,4 +1,4 @@
-// The data of an experiment, as internal/view/page/experiment.go writes it, and what all views ask of it.
+// The data of an experiment, as internal/view/payload/experiment.go makes it, and what all views ask of it.
 
 import type { Answer } from "../answer";
 import { ink } from "../chart";
