@@ -7,10 +7,10 @@
 // is wrong with a command line is said at once, all of it, before anything is
 // sent.
 //
-//	abort.go            ends a run that will miss an objective
+//	abort.go            judges a run's objectives; ends one that will miss them
 //	affinity_linux.go   runs on given CPUs; affinity_other.go
 //	agent.go            dyno agent
-//	calibrate.go        dyno calibrate
+//	calibrate.go        dyno calibrate; the generator in this process (generateLoad)
 //	chart.go            dyno chart
 //	cli.go              Main; the table of verbs
 //	compare.go          dyno compare
@@ -22,7 +22,7 @@
 //	flagnames.go        faults of a plan in the words of the command line
 //	flags.go            the flags of a load, and the plan that they make
 //	fleet.go            dyno fleet up, token, revoke, stop, key
-//	fleetbus.go         connects to a fleet's bus
+//	fleetbus.go         connects to a fleet's bus; logs there what was loaded
 //	fleetdeploy.go      dyno fleet deploy
 //	fleetlist.go        dyno fleet list
 //	fleetrun.go         --fleet: a run, a search, an experiment by agents
@@ -30,7 +30,7 @@
 //	help.go             dyno help, --help
 //	history.go          dyno history, import, export
 //	historyrm.go        dyno history rm, gc
-//	lab.go              dyno lab run, rerun, list
+//	lab.go              dyno lab run, rerun, list; how an experiment ends: report, exit code
 //	labcheck.go         dyno lab check
 //	labimported.go      --imported: an experiment that others wrote
 //	labinit.go          dyno lab init
@@ -47,33 +47,33 @@
 //	output.go           files that are written whole or not at all
 //	output_other.go     who owns such a file: output_unix.go
 //	peers.go            dyno wrk, ab, hey, …: reads their flags
-//	peertables.go       the flags of each of them
+//	peertables.go       dyno wrk, ab, hey, …: what each of their flags means
 //	progress.go         the line of progress
 //	requestlog.go       --log
-//	results.go          dyno report, schema
-//	run.go              dyno run: carries out a plan, stores and shows its result
+//	results.go          dyno report, schema; which formats results have
+//	run.go              dyno run: carries out a plan, stores and shows its result; exit codes
 //	saveerrors.go       --save-errors
 //	scenario.go         dyno scenario check, run
-//	scenariolua.go      the same for scripts
-//	scenarioshown.go    the steps that they show
+//	scenariolua.go      dyno scenario check, run for scripts
+//	scenarioshown.go    dyno scenario run: shows the steps
 //	script.go           --script
 //	searchpath.go       where programs are looked for
-//	secrets.go          marks, --show-secrets, --secret
+//	secrets.go          stand-ins for secrets: --show-secrets, --secret
 //	sent.go             headers, bodies, forms: what is sent
-//	serve.go            dyno serve
-//	session.go          a Hurl file as a load
+//	serve.go            dyno serve; the form of a load: its fields, read as flags
+//	session.go          a Hurl file as a load: which flags may stand beside it
 //	stages.go           --stages
 //	tableflags.go       the flags that the table of settings has
 //	target.go           dyno target
 //	tui.go              --tui: keys and the terminal; package screen draws
 //	unused.go           variables and columns that nothing uses
-//	values.go           --data, --variable
+//	values.go           --data, --variable, --variables-file: values for the holes of requests
 //	version.go          dyno version
 //	vs.go               dyno vs
-//	vsflags.go          its flags
-//	vsform.go           the form of it in the dashboard
-//	vsprogress.go       its progress
-//	vsquotes.go         its commands without their quotes
+//	vsflags.go          dyno vs: its flags
+//	vsform.go           dyno vs: its form in the dashboard
+//	vsprogress.go       dyno vs: its progress
+//	vsquotes.go         dyno vs: commands that lack their quotes
 //	watch.go            --watch, --pprof
 //	watchagent.go       --watch NAME@AGENT
 //	watchlistener.go    --watch NAME: which of several processes

@@ -1,23 +1,23 @@
 // Package fact has what dyno found out, as values: what is so, how bad that is, where, and which
 // setting would change it. A fact is no sentence: package say has those.
 //
-//	fact.go       Fact, with its JSON
-//	arms.go       kinds: variants that cannot be tested, and what is not tried with them
-//	fairness.go   kinds: whether servers answer alike
-//	fleet.go      kinds: the agents of a fleet
-//	generator.go  kinds: the generator's doubts about itself
-//	kinds.go      all kinds in one table, and the other kinds' arguments
-//	losses.go     kinds: requests without a latency
-//	mistakes.go   kinds: mistakes in what somebody wrote
-//	notices.go    kinds: what a load did otherwise than one would take it to
-//	peer.go       who is at the other end of connections
-//	search.go     kinds: a search for a rate, its probes, points of a sweep; what a measure lacks
-//	shortage.go   what an open workload had too little of
-//	texts.go      the texts in a fact, for whoever looks for secrets
-//	streams.go    kinds: streams of events
-//	comparisons.go  kinds: what a comparison of runs shows
-//	experiments.go  kinds: what an experiment shows
-//	trials.go     kinds: doubts about a trial of an experiment
+//	arms.go          kinds: variants that cannot be tested, and what is not tried with them
+//	comparisons.go   kinds: what a comparison of runs shows
+//	experiments.go   kinds: what an experiment shows
+//	fact.go          Fact, with its JSON
+//	fairness.go      kinds: whether servers answer alike
+//	fleet.go         kinds: the agents of a fleet
+//	generator.go     kinds: the reasons of the generator's self-check
+//	kinds.go         all kinds in one table, and the other kinds' arguments
+//	losses.go        kinds: requests without a latency
+//	mistakes.go      kinds: mistakes in what somebody wrote
+//	notices.go       kinds: what a load did otherwise than one would take it to
+//	peer.go          who ends or refuses connections: the server, or a proxy before it
+//	search.go        kinds: a search for a rate, its probes, points of a sweep; what a measure lacks
+//	shortage.go      what an open workload had too little of
+//	streams.go       kinds: streams of events
+//	texts.go         the texts in a fact, for whoever looks for secrets
+//	trials.go        kinds: doubts about a trial of an experiment
 package fact
 
 import (

@@ -1,6 +1,6 @@
 package fact
 
-// The kinds below are the reasons of the generator's verdict on itself, beside Steal, StoodStill,
+// The kinds below are the reasons of the generator's self-check, beside Steal, StoodStill,
 // CPUQuota and NoServer. An Error of them makes the load's numbers those of the generator.
 
 // Ended says that the load did not end as planned, or that nothing was answered.

@@ -98,8 +98,8 @@ type Reason struct {
 	Asked   int64 `json:"connections,omitempty"`
 }
 
-// IsOfGenerator reports whether a reason is one of the generator's verdict. Of some reasons of an
-// older dyno that is not known.
+// IsOfGenerator reports whether a reason is one of the generator's self-check. Of some reasons of
+// an older dyno that is not known.
 func (r Reason) IsOfGenerator() bool { return r.Fact != nil && !fact.IsOfTrial(r.Fact.Args) }
 
 // SpoiledByServer is the reason of grade F that lies in the server; nil if there is none.

@@ -137,7 +137,7 @@ func (r *Result) Warn(all ...fact.Fact) {
 	}
 }
 
-// isWarning reports whether a fact that is no reason of the generator's verdict is a warning.
+// isWarning reports whether a fact that is no reason of the generator's self-check is a warning.
 func isWarning(f fact.Fact) bool {
 	_, watched := f.Args.(fact.OthersOfName) // which the report says of the server
 	return !watched && !runfacts.IsInVerdict(f)

@@ -11,7 +11,7 @@
 //	from.go            makes a result of what a load measured
 //	host.go            the machine
 //	iterations.go      what users of a scenario did
-//	machinechecks.go   the verdict's checks of the machine
+//	machinechecks.go   the self-check: its checks of the machine
 //	outcome.go         an objective's outcome; package objective judges
 //	parts.go           a load of several generators
 //	partial.go         why a run is not whole
@@ -21,15 +21,15 @@
 //	restoreplan.go     gives a result its plan, without secrets
 //	result.go          all other keys; schema.json describes them
 //	runner.go          Runner: whoever makes a load
-//	runverdict.go      the verdict on a run in a word, objectives included
-//	samples.go         samples of errors, without secrets
+//	runverdict.go      the verdict on a run in a word: self-check, errors and objectives
+//	samples.go         samples of requests that failed or were to be shown, without secrets
 //	server.go          what the server's processes used
 //	standstill.go      how long the threads of the load stood still
 //	unanswered.go      adds what was not answered to latencies
-//	unread.go          how long answers lay unread in the generator
+//	unread.go          how long answers lay unread in the generator, on purpose or not
 //	validate.go        may a stored result be believed?
-//	verdict.go         the generator's verdict on itself: which checks, which kinds of doubts
-//	verdictchecks.go   the checks of load and generator
+//	verdict.go         the generator's self-check: which checks, which kinds of doubts
+//	verdictchecks.go   the self-check: its checks of load and generator
 //	warn.go            warnings about the answers
 //
 // Package dynohome stores results as files.
@@ -58,7 +58,7 @@ const (
 	OpenLoop   = "open"   // requests have intended start times of their own
 )
 
-// The generator's verdicts on itself, from good to bad.
+// The words of the generator's self-check, from good to bad.
 const (
 	OK          = "ok"           // no doubt about the numbers
 	Suspect     = "suspect"      // there are doubts: see the reasons

@@ -6,7 +6,7 @@ import "slices"
 // failing.
 const FailingShare = 0.01
 
-// The verdicts on a run that the generator's verdict on itself does not have.
+// The verdicts on a run that the generator's self-check does not have.
 const (
 	Unanswered = "unanswered" // nothing was answered
 	Failing    = "failing"    // FailingShare of the requests or iterations failed
@@ -15,7 +15,7 @@ const (
 )
 
 // RunVerdict is the verdict on a run in a word: what the server did, then its objectives, then the
-// generator's verdict on itself. Every list and title has this one.
+// generator's self-check. Every list and title has this one.
 func (r *Result) RunVerdict() string {
 	_, failing := r.FailedIterations()
 	switch {

@@ -7,7 +7,7 @@ import (
 	"dyno/internal/say"
 )
 
-// A Doubt classifies a reason of the generator's verdict. What a user can do about it depends on
+// A Doubt classifies a reason of the generator's self-check. What a user can do about it depends on
 // where the load is described, so whoever shows the reason adds advice, by Cause.
 type Doubt struct {
 	Cause   Cause  `json:"cause"`
@@ -138,7 +138,7 @@ var checks = []check{
 	{TooShort, constantKind(Short), findTooShort, true, certain},
 }
 
-// judgeGenerator sets the generator's verdict on itself, the worst of all checks, with the reasons.
+// judgeGenerator sets the generator's self-check, the worst of all checks, with the reasons.
 // It uses only values that r stores, so that anyone can repeat it.
 func (r *Result) judgeGenerator() { r.judgeGenerators([]*Result{r}) }
 
@@ -186,15 +186,15 @@ func (r *Result) addDoubt(c Cause, k Kind, f fact.Fact) {
 	g.Verdict = worseVerdict(g.Verdict, v)
 }
 
-// isOfGenerator reports whether a fact is a reason of the generator's verdict.
+// isOfGenerator reports whether a fact is a reason of the generator's self-check.
 func isOfGenerator(f fact.Fact) bool {
 	return isOfFleet(f) || slices.ContainsFunc(checks, func(c check) bool {
 		return c.cause == Cause(f.Kind())
 	})
 }
 
-// ReasonFacts are the facts that the reasons of the generator's verdict say, one for each. They are
-// nil for a result of an older dyno, which kept some reasons as sentences alone.
+// ReasonFacts are the facts that the reasons of the generator's self-check say, one for each. They
+// are nil for a result of an older dyno, which kept some reasons as sentences alone.
 func (r *Result) ReasonFacts() (all []fact.Fact) {
 	for _, f := range r.Facts {
 		if isOfGenerator(f) {
@@ -219,7 +219,7 @@ func (r *Result) IsOwn(d Doubt) bool {
 	return true
 }
 
-// OwnVerdict is the generator's verdict on itself, of the doubts about it alone.
+// OwnVerdict is the generator's self-check, of the doubts about it alone.
 func (r *Result) OwnVerdict() string {
 	if g := r.Generator; len(g.Doubts) != len(g.Reasons) || len(g.Doubts) == 0 {
 		return g.Verdict

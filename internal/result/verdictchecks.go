@@ -8,7 +8,7 @@ import (
 	"dyno/internal/fact"
 )
 
-// Thresholds of the generator's verdict on itself. They follow the validity
+// Thresholds of the generator's self-check. They follow the validity
 // gates of the literature (Nighthawk, Lancet, web-frameworks' use of Little's
 // law) where there are any.
 const (

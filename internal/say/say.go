@@ -19,7 +19,8 @@
 //	say.go          the catalogue: kind → sentence
 //	scenarios.go    sentences about mistakes in Hurl files
 //	search.go       sentences about a search for a rate, its probes, and points of a sweep
-//	server.go       sentences about what the server did with a load
+//	server.go       sentences about what the server did with a load, or a proxy before it: who is
+//	                blamed (Peer)
 //	start.go        a sentence with a capital, unless it begins with a name
 //	streams.go      sentences about streams of events
 //	trials.go       sentences about trials of an experiment

@@ -40,7 +40,7 @@
 //	output.go             what servers print, within limits
 //	ports.go              free ports, folders for sockets
 //	process_linux.go      processes in /proc
-//	ready.go              waits until a server answers
+//	ready.go              waits until a server answers with the right status, or has written a text
 //	rundir.go             the private folder of a run
 //	rundir_linux.go       its owner; rundir_other.go
 //	rundir_unix.go        is it private? rundir_windows.go

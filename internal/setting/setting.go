@@ -9,7 +9,8 @@
 // refused at the place of the value; a test holds the two together.
 //
 //	access.go       how a setting is read from text and written in a plan
-//	clashes.go      settings that exclude each other
+//	clashes.go      settings that exclude each other, and those that a Hurl file or a script leaves
+//	                no room for
 //	connections.go  rows: connections and TLS
 //	load.go         rows: how much load there is, when, and on which threads
 //	names.go        what settings are called: by flags, keys, fields and labels

@@ -45,7 +45,7 @@ type Entry struct {
 	Connections int
 	Offered     float64 // requests a second, of an open loop
 	Verdict     string  // on the run, in a word
-	Generator   string  // its verdict on itself
+	Generator   string  // the word of its self-check
 	Plan        string  // fingerprints
 	Machine     string
 	Host        result.Host // of a fleet, its first agent's

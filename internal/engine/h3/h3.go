@@ -29,20 +29,19 @@
 //	codes.go         error codes
 //	conn.go          a connection of QUIC: dial, handshake, end
 //	control.go       control streams: SETTINGS, GOAWAY
-//	exchange.go      one request on its stream
+//	exchange.go      one request: sends it on a stream, follows its response to the end
 //	fault.go         words for errors of QUIC and HTTP/3
 //	frames.go        cuts streams into frames
 //	h3.go            options, and requests encoded once
 //	message.go       a request with values of its own, as text
 //	qpack.go         compressed header fields
 //	record.go        what ring and codec tell each other
-//	response.go      a response, frame by frame
+//	response.go      parses a response's frames
 //	ring.go          the ring: completions of all connections
 //	sessions.go      TLS sessions to resume
 //	sink.go          header fields and bodies for who wants them
-//	socket.go        UDP sockets; their packets are in
-//	socket_linux.go
-//	socket_other.go
+//	socket.go        UDP sockets that are connected
+//	socket_linux.go  reads and writes their packets on Linux; socket_other.go elsewhere
 //	static.go        QPACK's static table
 //	waiting.go       exchanges that wait for a stream
 package h3

@@ -3,6 +3,10 @@
 // Library theory/jsonpath parses paths: it passes the whole compliance test suite of the RFC. It
 // looks for values in decoded JSON, which takes ten times as long as to walk through the text, and
 // allocates. So a path of names and indices, as nearly all are, is looked up in the text.
+//
+//	jsonpath.go   a Path: looked up in the text or, if it has more, by the library, within limits
+//	patterns.go   the functions match and search of a path, with limits
+//	set.go        a Set: several paths, looked up in one walk through the text
 package jsonpath
 
 import (

@@ -8,27 +8,28 @@
 // scenario, users.go has who sends requests, and steps.go what they go through.
 //
 //	abroad.go       other origins that redirects lead to
-//	account.go      counts what a worker sees
-//	available.go    time in which no connection was open
+//	account.go      counts of a worker: requests, answers, errors, send lag; its intervals
+//	available.go    time in which a connection had no server: closed, refused, silent
 //	collect.go      adds up what workers count, once a second and at the end
-//	conn.go         the events of a connection: opened, failed, lost, late
+//	conn.go         the events of a connection: opened, failed, lost, late; flushes its output
 //	dialing.go      when connections are opened and dialed again
 //	exchange.go     a request: sent, answered, failed, sent again; why the peer ended its connection
-//	http3.go        what differs with HTTP/3
+//	http3.go        opens a worker's ring, which is another one for HTTP/3
 //	lightprobe.go   a light load beside the main one: --probe
-//	pool.go         which connections have room
+//	pool.go         which connections have room, their timers, and since when none is ready
 //	reshare.go      changes a worker's share of the rate
 //	run.go          Run: prepares, starts a worker per thread
-//	samples.go      samples of errors, for --save-errors, --show and --log
-//	silence.go      waits for answers that did not come
+//	samples.go      samples of requests for --save-errors and --show, lines for --log
+//	silence.go      waits for answers that did not come, and what they count as
 //	slot.go         when a slot of a closed workload became free
 //	standstill.go   time in which a thread was stopped
 //	steps.go        what users of a scenario do, step by step
-//	streams.go      answers that are streams of events
+//	streams.go      answers that are streams of events: begun, ended, left by their users; which
+//	                answers are good (--goodput)
 //	userramp.go     users whose number changes
-//	unfinished.go   how far the answers came that did not end
+//	unfinished.go   answers that did not end: how far they came
 //	users.go        users, and the responses that they see
-//	worker.go       the loop; read it first
+//	worker.go       the loop: waits, handles, sends what is due, ends; read it first
 //
 // What goes in is in package loadplan, and what comes out in package loadresult. Package transport
 // makes the codecs of a plan and finds its addresses, and package machine prepares threads and

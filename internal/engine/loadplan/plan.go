@@ -19,7 +19,7 @@
 //	requestdata.go      requests as a file of their own beside the result
 //	requestjson.go      requests in a result's JSON
 //	resend.go           what is sent again on another connection
-//	samples.go          which errors are kept, and how much of them
+//	samples.go          what is kept of requests that fail or are shown, and how much of it
 //	scenario.go         users, steps and checks of a plan
 //	schedule.go         intended start times
 //	schedulechange.go   two schedules, one after the other

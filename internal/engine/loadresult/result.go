@@ -12,7 +12,7 @@
 //	result.go           the types: Result, Interval, Failure
 //	retries.go          counts of requests that were sent again, by reason and method
 //	routes.go           counts and times of each route: the requests of one name
-//	sample.go           samples of errors
+//	sample.go           samples of requests, failed or to be shown, and of streams their events
 //	scenariototals.go   counts of iterations and checks
 //	tally.go            the sum of a generator's intervals
 //	together.go         intervals of several generators

@@ -8,9 +8,9 @@
 //
 //	asserts.go     compiles asserts and captures; runs their checks
 //	filter.go      runs filters, as toDate and split
-//	observe.go     what each step did, for dyno scenario run
+//	observe.go     what each step sent, received and found, for dyno scenario run
 //	options.go     the section [Options]: retry, delay, location
-//	pattern.go     regular expressions
+//	pattern.go     regular expressions of filters and predicates
 //	plan.go        the session in a plan, also for another process
 //	predicate.go   decides ==, contains, isNumber and so on
 //	query.go       reads a value from a response: status, header, body, jsonpath, cookie,
@@ -21,9 +21,9 @@
 //	scope.go       which variables are known where, and where their values come from
 //	session.go     Config, Compile: where a file becomes a scenario; what is unsupported
 //	stream.go      # dyno: stream: answers that are streams of events
-//	url.go         URLs and paths
+//	url.go         makes the paths of requests from the URLs of a file
 //	value.go       values of captures and variables: their types, equality, texts
-//	worker.go      what users do under load, step by step
+//	worker.go      what users do under load, step by step: fills requests, keeps captures
 //	xpath.go       the query and the filter xpath
 package session
 

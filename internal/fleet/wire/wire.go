@@ -11,7 +11,7 @@
 //	instruction.go   signed instructions: begin, change, stop
 //	limitedlog.go    a log that a flood cannot fill
 //	nonce.go         nonces, by which the age of a message is known
-//	order.go         the signed and sealed plan
+//	order.go         the signed and sealed plan: opens it, within limits of size and depth
 //	readable.go      text of others for a terminal
 //	subscribe.go     a subscription with a bounded queue
 //	wire.go          subjects, all other messages, strict decoding

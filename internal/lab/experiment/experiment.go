@@ -35,10 +35,12 @@
 //	rates.go           levels by `rates:`
 //	read.go            reads the file
 //	references.go      names that must exist elsewhere in the file
-//	render.go          the processes, addresses and commands of one trial
+//	render.go          the processes, addresses and commands of one trial, and when each process is
+//	                   ready, with which statuses
 //	requestenv.go      variables of the environment in requests
 //	screen.go          which combinations a screening has
-//	settings.go        settings of a load: from a level to a plan, and back
+//	settings.go        settings of a load: from a level to a plan, and back; values that are known
+//	                   only later (variables, stand-ins)
 //	shipped.go         experiments in the binary
 //	template.go        {{...}} in the file
 package experiment

@@ -149,7 +149,7 @@ func scarcityReasons(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// generatorDoubts are the doubts of the generator's verdict. A generator at its limit spoils
+// generatorDoubts are the doubts of the generator's self-check. A generator at its limit spoils
 // throughput and latency, which comparisons report themselves, but not the server's CPU time. So it
 // does not cause an F.
 func generatorDoubts(t *lab.Trial) (all []lab.Reason) {

@@ -241,7 +241,7 @@ func TestFailuresNameKeys(t *testing.T) {
 	}
 }
 
-// A reason of the generator's verdict is its fact, too, unless an older dyno measured.
+// A reason of the generator's self-check is its fact, too, unless an older dyno measured.
 func TestReasonsHaveFacts(t *testing.T) {
 	trial := soundTrial()
 	trial.Result.Generator = result.Generator{Verdict: result.Suspect, Reasons: []string{"busy"},

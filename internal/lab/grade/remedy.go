@@ -6,7 +6,7 @@ import (
 	"dyno/internal/setting"
 )
 
-// GeneratorReasons are the reasons of the generator's verdict. If the trial belongs to an
+// GeneratorReasons are the reasons of the generator's self-check. If the trial belongs to an
 // experiment, each has what can be done about it in the file. Results of an older dyno have reasons
 // that are no facts, for which nothing is advised.
 func GeneratorReasons(t *lab.Trial) []string {

@@ -22,7 +22,7 @@
 //	arms.go               which variants take part, what is missing here, the A/A arm
 //	build.go              builds variants
 //	ceiling.go            the generator's own limit
-//	comparable.go         is anything left to compare?
+//	comparable.go         is anything left to compare? ends an experiment in which nothing is
 //	confirm.go            a second batch of trials before a gate fails
 //	doc.go                this comment
 //	fairness.go           asks each variant once before any load, compares the answers
@@ -34,15 +34,15 @@
 //	programs.go           which program a process executes, by its hash
 //	rates.go              the rates of `rates: auto`
 //	record.go             the record's beginning and conclusion
-//	rehearse.go           dyno lab check --start
+//	rehearse.go           dyno lab check --start: starts and asks each variant, without a load
 //	rundirfiles.go        files that servers get
-//	search.go             levels that search for a rate
+//	search.go             a trial that searches for the highest load (level with find)
 //	secrets.go            keeps secrets out of trials and answers; out of the file:
 //	                      lab/experiment/secrets
 //	sensitivity.go        trials with other settings of the generator
 //	servercount.go        what the server itself counted
-//	serversettings.go     how servers are set up
-//	sharedstage.go        servers that go on running between trials
+//	serversettings.go     how servers are set up: workers, CPUs, backlog, beside the fairness table
+//	sharedstage.go        servers that go on running between trials, in place of stage.go
 //	signals_unix.go       names of signals; signals_windows.go
 //	splitcpus.go          which CPUs are whose
 //	stage.go              starts and stops the servers of a trial

@@ -205,7 +205,7 @@ func stepRow(a answer.Answer) document.Row {
 	return row
 }
 
-// generatorRow is the generator's verdict on itself, with its reasons.
+// generatorRow is the generator's self-check, with its reasons.
 func generatorRow(r *result.Result, s format.Style) document.Row {
 	row := document.Row{Name: "generator", Text: verdictText(r), Tone: verdictColor(r)}
 	if r.Generator.NotJudged() {
@@ -234,7 +234,7 @@ func generatorRow(r *result.Result, s format.Style) document.Row {
 	return row
 }
 
-// verdictColor is the colour of the generator's verdict.
+// verdictColor is the colour of the generator's self-check.
 func verdictColor(r *result.Result) format.Color {
 	c, known := map[string]format.Color{result.OK: format.Green,
 		result.ClientBound: format.Red}[r.OwnVerdict()]

@@ -11,7 +11,7 @@ import (
 
 // JUnit writes a result as a test suite: a case for each objective, one for
 // whether anything completed, which fails too where every answer was an error, and
-// one for the generator's verdict on itself, which is skipped where that is not ok. A run that is
+// one for the generator's self-check, which is skipped where that is not ok. A run that is
 // failing fails the first, unless objectives say how many errors are too many.
 func JUnit(w io.Writer, r *result.Result) error {
 	s := format.NewSuite(MethodAndURL(r), r.Window.Started, r.Window.MeasuredS)

@@ -440,7 +440,7 @@ func generatorText(r *result.Result) string {
 	return strings.Join(all, ", ") + of
 }
 
-// notTheLimit is what a generator's verdict says if nothing speaks against it, and the name of a
+// notTheLimit is what a generator's self-check says if nothing speaks against it, and the name of a
 // test in JUnit's format.
 const notTheLimit = "the generator was not the limit"
 
@@ -467,7 +467,7 @@ func doubtedNumbers(r *result.Result) string {
 	return numbers
 }
 
-// verdictText is the generator's verdict on itself, in a sentence. That the load was another than
+// verdictText is the generator's self-check, in a sentence. That the load was another than
 // the one that was asked for, because of the server or of who ended it, is not the generator's.
 func verdictText(r *result.Result) string {
 	switch own := r.OwnVerdict(); own {

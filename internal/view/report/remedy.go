@@ -9,7 +9,7 @@ import (
 	"dyno/internal/view/format"
 )
 
-// Reasons are those of the generator's verdict on itself, with what can be done about each on the
+// Reasons are those of the generator's self-check, with what can be done about each on the
 // command line: those that justify the verdict first. Results of an older dyno have reasons that
 // are no facts, for which nothing is advised.
 func Reasons(r *result.Result) []string {
@@ -35,7 +35,7 @@ func reasonsBut(r *result.Result, without func(result.Doubt) bool) []string {
 	return all
 }
 
-// reasonOrder is the order in which the reasons of the generator's verdict are said: those about
+// reasonOrder is the order in which the reasons of the generator's self-check are said: those about
 // the generator itself first, the worst of each first.
 func reasonOrder(r *result.Result) []int {
 	order, doubts := make([]int, len(r.Generator.Reasons)), r.Generator.Doubts
@@ -58,7 +58,7 @@ func reasonOrder(r *result.Result) []int {
 	return order
 }
 
-// remedyOf is what can be done about a reason of the generator's verdict; "" if nothing is known.
+// remedyOf is what can be done about a reason of the self-check; "" if nothing is known.
 func remedyOf(r *result.Result, reason int, v say.Voice) string {
 	facts := r.ReasonFacts()
 	if facts == nil {
@@ -67,7 +67,7 @@ func remedyOf(r *result.Result, reason int, v say.Voice) string {
 	return say.Advice(facts[reason], v)
 }
 
-// GeneratorWord is the generator's verdict on itself in a word or two.
+// GeneratorWord is the generator's self-check in a word or two.
 func GeneratorWord(r *result.Result) string {
 	return generatorWord(r.OwnVerdict(), r.Generator.NotJudged())
 }

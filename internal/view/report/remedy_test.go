@@ -63,7 +63,7 @@ func TestNextStepOfAReplay(t *testing.T) {
 	}
 }
 
-// What was not sent in time is said once: as a warning, unless the generator's verdict doubts it.
+// What was not sent in time is said once: as a warning, unless the generator's self-check doubts it.
 func TestBacklogIsSaidOnce(t *testing.T) {
 	r := reporttest.Late()
 	r.Generator.Reasons = nil

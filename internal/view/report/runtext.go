@@ -2,7 +2,7 @@
 // JSON, CSV and JUnit. Package labreport renders what was compared, and historytext what was
 // stored. A renderer takes the result and a writer, and computes nothing: each number is in the
 // result. Every report of a run has the load model, the window, the number of requests in flight at
-// its end, and the generator's verdict on itself.
+// its end, and the generator's self-check.
 //
 // A function whose name ends in Text returns a number, a fact or a verdict as it is printed. Those
 // in Row, Table and Part return parts of a report, those in Document all of it, as values, which
@@ -13,15 +13,17 @@
 //	a run          runanswer.go (the verdict), runcautions.go, next.go (what to do next),
 //	               brief.go (the first 20 lines), runtext.go (all of it; the line of -q),
 //	               runtables.go (percentiles, errors, routes), iterationtext.go (of a scenario),
-//	               spectrum.go (-v), server.go, fleet.go, plantext.go (the load in words),
-//	               remedy.go (what to do about a reason), objectivetext.go, streamtext.go (of
-//	               streams of events)
+//	               spectrum.go (-v), server.go (CPU and memory of its processes), fleet.go (a line
+//	               for each agent), plantext.go (the load and the self-check in words), remedy.go
+//	               (reasons of the self-check, and what to do), objectivetext.go (met, missed,
+//	               undecided), streamtext.go (streams of events)
 //	while it runs  secondline.go (a line per second); package screen draws --tui
 //	requests       package sample (--show, --save-errors)
-//	a search       capacity.go, plot.go; calibration.go
+//	a search       capacity.go (also a sweep), plot.go (points as characters)
+//	calibrate      calibration.go
 //	formats        formats.go (JSON, CSV, Markdown to paste), junit.go
-//	the page       sentences.go; package method says how it was measured, package repeat writes the
-//	               command that repeats a run
+//	the page       sentences.go (what the page has of these, as text); package method says how it
+//	               was measured, package repeat writes the command that repeats a run
 package report
 
 import (

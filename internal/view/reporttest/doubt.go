@@ -6,8 +6,8 @@ import (
 	"dyno/internal/say"
 )
 
-// AddDoubt adds a fact to r, and to the reasons of its generator's verdict, as the judge of results
-// does, but for the verdict.
+// AddDoubt adds a fact to r, and to the reasons of its generator's self-check, as the judge of
+// results does, but for the verdict.
 func AddDoubt(r *result.Result, cause result.Cause, kind result.Kind, f fact.Fact) {
 	verdict := map[fact.Severity]string{fact.Note: result.OK, fact.Warning: result.Suspect,
 		fact.Error: result.ClientBound}[f.Severity]
