@@ -27,7 +27,7 @@
 //	outcome.go         tables, -json
 //	output.go          reads what tools print
 //	process.go         runs a tool on its CPUs; what it used
-//	process_linux.go   how; process_other.go
+//	process_linux.go   starts a process on CPUs, reads what it used; process_other.go
 //	rows.go            the rows: loads, metrics, bars
 //	server.go          starts a server that counts
 //	start.go           how long dyno takes to start

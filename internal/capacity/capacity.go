@@ -11,7 +11,7 @@
 //	capacity.go        what a search is told and says: Settings, Search, Probe
 //	decode.go          reads a stored search or sweep
 //	find.go            the search: dyno find
-//	howlong.go         how long that takes
+//	howlong.go         how long a search takes
 //	probe.go           one run of a search: passed, failed or undecided; does its backlog grow?
 //	sweep.go           one run at each of several rates or numbers of connections
 //	trend.go           is latency still growing at a probe's end?

@@ -21,11 +21,11 @@
 // Files named agent_*.go are the agent's side; the others are the controller's, or both sides'.
 //
 //	agent.go               the agent: its connection, heartbeats
-//	agent_hello.go         how it answers who looks for agents
+//	agent_hello.go         the agent answers who looks for agents
 //	agent_instruction.go   instructions: signed, numbered, fresh enough?
-//	agent_job.go           its load, stage by stage
-//	agent_order.go         does it accept an order?
-//	agent_report.go        its reports, and its final
+//	agent_job.go           the agent's load, stage by stage
+//	agent_order.go         does the agent accept an order?
+//	agent_report.go        the agent's reports, and its final
 //	agent_spool.go         reports that the controller has not acknowledged
 //	checkfinal.go          does a final add up to the reports, and is it within the order?
 //	checkreport.go         is a report possible?

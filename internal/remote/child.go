@@ -10,7 +10,7 @@
 //
 //	child.go           one process for a load
 //	count.go           the server's own count of requests
-//	memory_linux.go    how much memory it may take; memory_other.go
+//	memory_linux.go    limits the memory of a load's process; memory_other.go
 //	worker.go          what such a process does
 //	workerprocess.go   starts and stops one
 //	workers.go         several that share a load

@@ -6,7 +6,7 @@
 //	available.go       time without a server
 //	conceal.go         secrets in what others said
 //	decode.go          reads a result's JSON
-//	encode.go          writes it
+//	encode.go          writes a result as JSON; its schema
 //	fleet.go           agents
 //	from.go            makes a result of what a load measured
 //	host.go            the machine

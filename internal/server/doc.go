@@ -30,7 +30,7 @@
 //	cpus.go               CPUs for generator and servers, by cores
 //	cpus_linux.go         the cores of this machine; cpus_other.go
 //	dirsize.go            stops a server that fills its folder
-//	dirsize_unix.go       how much a file takes; dirsize_windows.go
+//	dirsize_unix.go       how much of the disk a file takes; dirsize_windows.go
 //	doc.go                this comment
 //	elsewhere.go          a server that listens on another port than it should
 //	launch_linux.go       starts a process: CPUs, limits, user, trampoline
@@ -42,8 +42,8 @@
 //	process_linux.go      processes in /proc
 //	ready.go              waits until a server answers with the right status, or has written a text
 //	rundir.go             the private folder of a run
-//	rundir_linux.go       its owner; rundir_other.go
-//	rundir_unix.go        is it private? rundir_windows.go
+//	rundir_linux.go       gives a run's folder to a user; rundir_other.go
+//	rundir_unix.go        is a run's folder private? rundir_windows.go
 //	server.go             Start, Stop, Guest
 //	spec.go               what is to be started
 //	stop_linux.go         stops all processes

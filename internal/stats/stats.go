@@ -26,7 +26,7 @@
 // looking around; TieGroups ranks more than two. Classify (steady.go) and Changepoints (pelt.go)
 // look at the course of one trial; Divide (edivisive.go) finds change points across runs.
 //
-//	beta.go            Student's t
+//	beta.go            quantiles of Student's t
 //	bootstrap.go       bootstrap of blocks
 //	edivisive.go       change points across runs
 //	flips.go           sign flips of rounds

@@ -7,7 +7,7 @@
 // somebody else; therefore whatever can begin, change or end a load is signed: see Order and
 // Instruction.
 //
-//	final.go         the final
+//	final.go         the final: packed, and read within limits
 //	instruction.go   signed instructions: begin, change, stop
 //	limitedlog.go    a log that a flood cannot fill
 //	nonce.go         nonces, by which the age of a message is known

@@ -66,18 +66,18 @@
 //	files_linux.go     reads files of /proc without allocating
 //	find.go            processes by name: --watch NAME
 //	host.go            the machine: CPU, memory, network
-//	host_linux.go      its sources on Linux
+//	host_linux.go      the sources of host.go on Linux
 //	notes.go           why a value is not available
 //	parse.go           numbers in files of /proc
 //	probe.go           Config, Sampler: begin and end
 //	process.go         a process over time
-//	process_linux.go   its sources on Linux
+//	process_linux.go   the sources of process.go on Linux
 //	processtrees.go    trees of processes: who belongs to which
 //	readinggroups.go   what is read how often
 //	recording.go       what was sampled, also as JSON
 //	sensors_linux.go   temperature and throttling
 //	setup.go           how a server is set up: workers, files, sockets
-//	setup_linux.go     the same on Linux; setup_other.go
+//	setup_linux.go     the sources of setup.go on Linux; setup_other.go
 //	sockets_linux.go   states of sockets
 //	system.go          what each system must offer
 //	system_other.go    macOS and Windows

@@ -5,7 +5,7 @@
 //
 //	endpoint.go     the server that Prometheus asks (--metrics)
 //	live.go         failures and checks, as both have them
-//	metrics.go      the metrics that it has
+//	metrics.go      the metrics for Prometheus
 //	requestlog.go   the lines of --log, one for each request
 //	stream.go       the lines of --json-stream, one for each second
 package live

@@ -37,7 +37,7 @@
 //	h2.go        the codec: options, room, sending of bodies
 //	headers.go   HEADERS, CONTINUATION, trailers
 //	hpack.go     compressed header fields
-//	huffman.go   their Huffman code
+//	huffman.go   the Huffman code of header fields
 //	owed.go      what answers frames: acknowledgements, windows, resets
 //	request.go   requests, encoded once
 //	sink.go      header fields and bodies for who wants them

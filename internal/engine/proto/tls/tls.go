@@ -19,7 +19,7 @@
 // for each record.
 //
 //	fault.go   words for handshakes that failed
-//	quic.go    the same words for QUIC
+//	quic.go    what was negotiated, and the words for failures, where QUIC does the handshake
 //	terms.go   what was negotiated
 //	tls.go     the codec around a codec; handshakes
 //	wire.go    the net.Conn that crypto/tls reads and writes
