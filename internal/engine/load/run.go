@@ -24,8 +24,7 @@
 //	slot.go         when a slot of a closed workload became free
 //	standstill.go   time in which a thread was stopped
 //	steps.go        what users of a scenario do, step by step
-//	streams.go      answers that are streams of events: begun, ended, left by their users; which
-//	                answers are good (--goodput)
+//	streams.go      answers that are streams: begun, ended, left by users; which answers are good
 //	userramp.go     users whose number changes
 //	unfinished.go   answers that did not end: how far they came
 //	users.go        users, and the responses that they see
