@@ -152,6 +152,9 @@ func (c *codec) decodeRecord(r record) (ev proto.Event) {
 			return c.brokenEvent(&fault)
 		}
 		c.lost, c.full = &fault, true
+		if r.n > 0 {
+			c.taken = r.n
+		}
 	}
 	tag := uint32(r.id)
 	if int(tag) >= len(c.slots) || !c.slots[tag].live || c.slots[tag].id != r.id {

@@ -104,6 +104,9 @@ func TestConversations(t *testing.T) {
 		"and that was an error": {says: []record{{what: leaving, n: 1},
 			{what: broken, fault: proto.Fault{Kind: "close-x"}}},
 			want: "refused, refused, failed close-x, closing"},
+		"and took one before": {says: []record{
+			{what: broken, n: 1, fault: proto.Fault{Kind: "close-x"}}},
+			want: "refused, refused, failed close-x, closing"},
 		"the connection is lost with all": {says: []record{
 			{what: broken, fault: proto.Fault{Kind: "close-x"}}},
 			want: "failed close-x, failed close-x, failed close-x, closing"},

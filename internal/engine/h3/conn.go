@@ -22,6 +22,8 @@ type conn struct {
 	quic   *quic.Conn      // set before Connected is reported without an error
 	begun  []*exchange     // by tag, the last of it; of the worker
 	gone   atomic.Bool     // the server takes no more requests
+	last   atomic.Uint64   // then: streams from this id on it does not process
+	held   atomic.Int64    // bytes of unfinished headers: see heldMost
 	taking context.Context // ends then
 	leave  context.CancelFunc
 
@@ -86,20 +88,18 @@ func (c *conn) postConnectionEnd() {
 	for c.running > 0 {
 		c.none.Wait()
 	}
+	defer r.mu.Unlock()
 	c.over = true
-	c.leaveRecords(record{what: leaving, n: c.taken}.appendTo(nil))
 	delete(r.live, c)
 	r.gone.addStats(c.quic.ConnectionStats())
-	r.mu.Unlock()
 	fault, err := faultAtEnd(context.Cause(c.quic.Context()))
 	if fault != nil {
-		c.postRecord(record{what: broken, fault: *fault})
+		c.leaveRecords(record{what: broken, n: c.taken, fault: *fault}.appendTo(nil))
 		return
 	}
-	r.mu.Lock()
+	c.leaveRecords(record{what: leaving, n: c.taken}.appendTo(nil))
 	c.lost = err
 	c.enqueueConn()
-	r.mu.Unlock()
 }
 
 // postConnected reports how dialing ended: err if nobody answered, fault if the handshake failed.
@@ -129,13 +129,21 @@ func (c *conn) leaveRecords(records []byte) {
 	}
 }
 
-// stopTaking notes that the server takes no more requests. The codec is told, so that it looks for
-// another connection, and those that wait for a stream are refused.
-func (c *conn) stopTaking() {
+// stopTaking notes that the server takes no more requests, and processes none on a stream from id
+// on. The codec is told, so that it looks for another connection. Those that wait for a stream are
+// refused, and so are those that are not processed.
+func (c *conn) stopTaking(id uint64) {
+	c.last.Store(id)
 	if !c.gone.Swap(true) {
 		c.leave()
 		c.postRecord(record{what: leaving, n: everything})
 	}
+	c.ring.resetLeftOut(c)
+}
+
+// leavesOut reports whether the server has said that it does not process the request of a stream.
+func (c *conn) leavesOut(stream *quic.Stream) bool {
+	return c.gone.Load() && uint64(stream.StreamID()) >= c.last.Load()
 }
 
 // enqueueConn sees to it that the worker asks the connection; ring.mu is held.

@@ -2,6 +2,7 @@ package h3
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/quic-go/quic-go"
@@ -13,11 +14,13 @@ func (c *conn) sendSettings() {
 	settings := quicvarint.Append(quicvarint.Append(nil, maxFieldSectionSize), maxHead)
 	b := quicvarint.Append([]byte{streamControl, frameSettings}, uint64(len(settings)))
 	stream, err := c.quic.OpenUniStream()
-	if err == nil {
-		_, err = stream.Write(append(b, settings...))
-	}
-	if err != nil { // the server allows no stream, or is gone
-		c.quic.CloseWithError(quic.ApplicationErrorCode(codeInternal), "")
+	var full *quic.StreamLimitReachedError
+	switch {
+	case err == nil:
+		stream.Write(append(b, settings...)) // it fails where the connection has ended
+	case errors.As(err, &full):
+		closeFor(c.quic, &violation{codeProtocol,
+			"it allows us no stream of our own, and has to allow three (RFC 9114, 6.2)"})
 	}
 }
 
@@ -47,8 +50,8 @@ func (c *conn) readOwnStream(stream *quic.ReceiveStream) {
 		err = &violation{codeStreamCreation, "a second stream of its control, or of QPACK"}
 	case kind == streamControl:
 		err = c.readControl(stream)
-	default: // what it says of a table, which we do not use
-		io.Copy(io.Discard, stream)
+	default:
+		err = readInstructions(stream, kind)
 	}
 	if v := (*violation)(nil); errors.As(err, &v) {
 		closeFor(c.quic, v)
@@ -69,6 +72,7 @@ type control struct {
 	conn    *conn
 	settled bool
 	last    uint64 // id of GOAWAY
+	leaves  int    // GOAWAYs
 }
 
 func newControl(c *conn) *control { return &control{conn: c, last: 1<<62 - 1} }
@@ -76,6 +80,7 @@ func newControl(c *conn) *control { return &control{conn: c, last: 1<<62 - 1} }
 const (
 	settingsMost = 8 << 10 // bytes of a frame
 	uniStreams   = 16      // of the server, at once: it needs three
+	leavesMost   = 64      // GOAWAYs of a connection; two are usual
 )
 
 // readControl reads the control stream. That it ends, or breaks the rules, is an error.
@@ -91,6 +96,36 @@ func (c *conn) readControl(stream *quic.ReceiveStream) error {
 		switch {
 		case err == io.EOF, errors.As(err, &reset):
 			return &violation{codeClosedCritical, "its control stream has ended"}
+		case err != nil: // so has the connection
+			return nil
+		}
+	}
+}
+
+// readInstructions reads the stream of the server's QPACK encoder or decoder. There are no tables,
+// so an encoder has nothing to instruct: that its table has no room is borne, though RFC 9204
+// (3.2.3) forbids it. A decoder has nothing to acknowledge; it may say that it reads a stream no
+// more, a number of which nothing follows here.
+func readInstructions(stream io.Reader, kind uint64) error {
+	b, inside := make([]byte, 512), false
+	for {
+		n, err := stream.Read(b)
+		for _, x := range b[:n] {
+			switch {
+			case inside:
+				inside = x >= 0x80
+			case kind == streamEncoder && x != 0x20:
+				return &violation{codeEncoder, "an instruction for a dynamic table, which we do not allow"}
+			case kind == streamDecoder && x&0xc0 != 0x40:
+				return &violation{codeDecoder, "it acknowledges entries of a table that there is not"}
+			default:
+				inside = x&0x3f == 0x3f
+			}
+		}
+		var reset *quic.StreamError
+		switch {
+		case err == io.EOF, errors.As(err, &reset):
+			return &violation{codeClosedCritical, "a stream of its QPACK has ended"}
 		case err != nil: // so has the connection
 			return nil
 		}
@@ -137,8 +172,11 @@ func (u *control) hearFrame(kind uint64, b []byte, _ bool) error {
 		case id%4 != 0 || id > u.last:
 			return &violation{codeID, "GOAWAY with a number that it cannot have"}
 		}
+		if u.leaves++; u.leaves > leavesMost {
+			return &violation{codeExcessive, fmt.Sprintf("more than %d GOAWAYs", leavesMost)}
+		}
 		u.last = id
-		u.conn.stopTaking()
+		u.conn.stopTaking(id)
 	}
 	return nil
 }

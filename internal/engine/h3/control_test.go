@@ -4,8 +4,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"dyno/internal/engine/proto"
 )
@@ -51,6 +53,7 @@ func TestControl(t *testing.T) {
 		"GOAWAY, long":        {settings + leave("\x04\x04"), "H3_FRAME_ERROR"},
 		"GOAWAY, longer":      {settings + leave("123456789"), "H3_FRAME_ERROR"},
 		"GOAWAY, empty":       {settings + leave(""), "H3_FRAME_ERROR"},
+		"GOAWAY without end":  {settings + strings.Repeat(leave("\x04"), leavesMost+1), "H3_EXCESSIVE_LOAD"},
 		"GOAWAY first":        {leave("\x04"), "H3_MISSING_SETTINGS"},
 		"an unknown first":    {frame(0x21, ""), "H3_MISSING_SETTINGS"},
 		"twice":               {settings + settings, "H3_FRAME_UNEXPECTED"},
@@ -70,6 +73,35 @@ func TestControl(t *testing.T) {
 		for _, size := range []int{len(tc.stream) + 1, 1, 3} {
 			if got := hearControl(t, tc.stream, size); got != tc.want {
 				t.Errorf("%s, %d bytes at a time: %s; want %s", name, size, got, tc.want)
+			}
+		}
+	}
+}
+
+// What a server may say about the tables of QPACK, though there are none, and what it may not.
+func TestInstructions(t *testing.T) {
+	for name, tc := range map[string]struct {
+		kind   uint64
+		stream string
+		want   code
+	}{
+		"the encoder ends":         {streamEncoder, "", codeClosedCritical},
+		"the decoder ends":         {streamDecoder, "", codeClosedCritical},
+		"no room in the table":     {streamEncoder, "\x20\x20", codeClosedCritical},
+		"room in the table":        {streamEncoder, "\x20\x3f\xe1\x1f", codeEncoder},
+		"an insert of a name":      {streamEncoder, "\xc1\x01a", codeEncoder},
+		"an insert of a literal":   {streamEncoder, "\x41a\x01b", codeEncoder},
+		"a duplicate":              {streamEncoder, "\x00", codeEncoder},
+		"streams not read":         {streamDecoder, "\x44\x7f\x81\x01\x48", codeClosedCritical},
+		"a header acknowledged":    {streamDecoder, "\x44\x84", codeDecoder},
+		"entries acknowledged":     {streamDecoder, "\x01", codeDecoder},
+		"behind a number":          {streamDecoder, "\x7f\x81\x01\x01", codeDecoder},
+		"no entries, acknowledged": {streamDecoder, "\x00", codeDecoder},
+	} {
+		for _, in := range []io.Reader{strings.NewReader(tc.stream), iotest.OneByteReader(strings.NewReader(tc.stream))} {
+			var v *violation
+			if err := readInstructions(in, tc.kind); !errors.As(err, &v) || v.code != tc.want {
+				t.Errorf("%s: %v; want %v", name, err, tc.want)
 			}
 		}
 	}

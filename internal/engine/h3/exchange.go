@@ -28,12 +28,24 @@ type exchange struct {
 	mu      sync.Mutex   // of what follows
 	stream  *quic.Stream // nil until it is open, and out of use
 
+	sending sync.WaitGroup // the goroutine that sends a request that is not short
+	sent    atomic.Bool    // all of that
+	held    int            // bytes of an unfinished header, in conn.held
+
 	response
 	few [fewBytes]byte
 }
 
 // fewBytes are read without memory of the pool: most responses are no longer.
 const fewBytes = 1536
+
+// heldMost is how many bytes of unfinished headers a connection may keep, beyond keptMost of each:
+// as many as 16 headers have at most.
+const heldMost = 16 * maxHead
+
+// errHeld is why a connection is closed that would keep more.
+var errHeld = &violation{codeExcessive,
+	fmt.Sprintf("its unfinished headers take more than %d MiB", heldMost>>20)}
 
 // errUnsent is why an exchange comes to nothing that never left.
 var errUnsent = errors.New("the server takes no more requests on this connection")
@@ -80,7 +92,7 @@ func (c *conn) takeExchange(id uint64, m *message) *exchange {
 	if x == nil {
 		x = &exchange{ring: r, start: make(chan struct{}, 1)}
 		x.want = &r.want
-		r.all.Go(x.serveExchanges)
+		r.addExchange(x)
 	}
 	x.conn, x.message = c, m
 	x.givenUp.Store(false)
@@ -132,19 +144,22 @@ func (x *exchange) serveExchanges() {
 
 // runExchange is the life of an exchange once it has a stream.
 func (x *exchange) runExchange() {
-	err := x.readResponse()
+	err := x.readResponse(x.stream)
 	if err != nil {
 		x.dropStream(err)
+	}
+	if x.message.short == nil {
+		x.endSending()
 	}
 	var broken *violation
 	switch {
 	case err == nil:
 		x.records = record{what: done, id: x.id, n: uint64(x.got)}.appendTo(x.records)
 	case x.givenUp.Load():
-	case isRejected(err):
-		x.appendRefused(x.conn.isLeaving())
 	case errors.As(err, &broken):
 		closeFor(x.conn.quic, broken)
+	case isRejected(err) || x.conn.leavesOut(x.stream):
+		x.appendRefused(x.conn.isLeaving())
 	case isConnectionEnd(err) || x.conn.quic.Context().Err() != nil: // which is reported by itself
 	default:
 		x.records = record{what: failed, id: x.id, fault: *streamFault(err)}.appendTo(x.records)
@@ -166,9 +181,14 @@ func (x *exchange) finishExchange() {
 	x.stream = nil
 	x.mu.Unlock()
 	r, c := x.ring, x.conn
+	if x.held > 0 {
+		c.held.Add(-int64(x.held))
+		x.held = 0
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x.tellRecords()
+	x.endResponse()
 	if c.running--; c.running == 0 {
 		c.none.Signal()
 	}
@@ -194,14 +214,19 @@ func (x *exchange) startOn(stream *quic.Stream) {
 	x.mu.Lock()
 	x.stream = stream
 	x.mu.Unlock()
-	if x.givenUp.Load() {
+	leftOut := x.conn.leavesOut(stream)
+	if leftOut && !x.givenUp.Load() {
+		x.appendRefused(true)
+	}
+	if leftOut || x.givenUp.Load() {
 		resetStream(stream, codeCanceled)
 		x.finishExchange()
 		return
 	}
 	stream.SetReceiveFinalSizeCallback(yield)
 	if m := x.message; m.short == nil {
-		x.ring.all.Go(func() { m.sendLong(stream) })
+		x.sent.Store(false)
+		x.sending.Go(func() { x.sent.Store(m.sendLong(stream)) })
 	} else if _, err := stream.Write(m.short); err == nil {
 		stream.Close()
 	}
@@ -213,8 +238,9 @@ func (x *exchange) startOn(stream *quic.Stream) {
 // the packets that are sent.
 func yield(int64) { runtime.Gosched() }
 
-// sendLong sends a request that is not short, as fast as the server takes it.
-func (m *message) sendLong(stream *quic.Stream) {
+// sendLong sends a request that is not short, as fast as the server takes it. It is false if the
+// server does not take all of it.
+func (m *message) sendLong(stream *quic.Stream) bool {
 	_, err := stream.Write(m.head)
 	if err == nil && len(m.body) > 0 {
 		_, err = stream.Write(m.body)
@@ -222,15 +248,28 @@ func (m *message) sendLong(stream *quic.Stream) {
 	if err == nil {
 		stream.Close()
 	}
+	return err == nil
+}
+
+// endSending ends the sending of a request that is not short. A server may have answered all of it
+// without reading it, and then nothing else would.
+func (x *exchange) endSending() {
+	if !x.sent.Load() {
+		x.stream.CancelWrite(quic.StreamErrorCode(codeNoError))
+	}
+	x.sending.Wait()
 }
 
 // readResponse reads the response to its end, and reports what comes of it as it comes.
-func (x *exchange) readResponse() error {
+func (x *exchange) readResponse(stream io.Reader) error {
 	b := x.few[:]
 	for {
-		n, err := x.stream.Read(b)
+		n, err := stream.Read(b)
 		if fault := x.frames.readFrames(b[:n], &x.response); fault != nil {
 			return fault
+		}
+		if !x.holdHeader() {
+			return errHeld
 		}
 		switch {
 		case err == io.EOF:
@@ -243,12 +282,24 @@ func (x *exchange) readResponse() error {
 			x.tellRecords()
 			x.ring.mu.Unlock()
 		}
-		if n == fewBytes { // so there is more
+		if n == len(b) && n == fewBytes { // so there is more
 			large := x.ring.buffers.Get().(*[bodyPiece]byte)
 			defer x.ring.buffers.Put(large)
 			b = large[:]
 		}
 	}
+}
+
+// holdHeader counts what is kept of an unfinished header. It is false if that is too much with what
+// the connection keeps already.
+func (x *exchange) holdHeader() bool {
+	now := max(0, len(x.frames.kept)-keptMost)
+	if now == x.held {
+		return true
+	}
+	all := x.conn.held.Add(int64(now - x.held))
+	x.held = now
+	return all <= heldMost
 }
 
 // dropStream ends both directions of a stream whose response came to nothing.

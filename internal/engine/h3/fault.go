@@ -105,7 +105,7 @@ func faultAtEnd(err error) (*proto.Fault, error) {
 			f.Mend = mends[code]
 			return f, nil
 		}
-		return &proto.Fault{Kind: proto.FaultViolation, Err: err,
+		return &proto.Fault{Kind: code.faultKind(), Err: err,
 			Detail: fmt.Sprintf("the server broke HTTP/3 (%s) %s", code, application.ErrorMessage)}, nil
 	case errors.As(err, &transport):
 		if transport.Remote && transport.ErrorCode == quic.NoError {

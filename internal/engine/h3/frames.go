@@ -66,7 +66,7 @@ func (r *frameReader) readFrames(b []byte, user frameUser) (err error) {
 			p = r.kept
 		}
 		if r.under = !last; last {
-			r.kept = r.kept[:0]
+			r.kept = reuse(r.kept) // p still has it
 		}
 		if r.whole && !last {
 			return nil
@@ -117,4 +117,4 @@ func unexpected(kind uint64) *violation {
 	return nil
 }
 
-var errTruncated = errors.New("its stream ended before it was whole")
+var errNoHeader = errors.New("its stream ended before its header")

@@ -84,7 +84,7 @@ func read(t *testing.T, stream string, size int, bare bool, want proto.Want) (*r
 // What streams of responses mean, however they are cut.
 func TestResponses(t *testing.T) {
 	ok, of3 := headers(":status", "200"), headers(":status", "200", "content-length", "3")
-	long := strings.Repeat("x", 70)
+	long, failed := strings.Repeat("x", 70), "QPACK_DECOMPRESSION_FAILED "
 	for name, tc := range map[string]struct {
 		stream string
 		bare   bool
@@ -103,10 +103,11 @@ func TestResponses(t *testing.T) {
 		"304 and a length": {headers(":status", "304", "content-length", "3") + frame(0, ""), false,
 			"304, ok 0"},
 		"204 and a body":       {headers(":status", "204") + frame(0, "a"), false, "204, " + proto.ForbiddenBody(204, nil).Detail},
-		"nothing":              {"", false, errTruncated.Error()},
-		"only interim":         {headers(":status", "100"), false, errTruncated.Error()},
-		"cut in a frame":       {ok + frame(0, "abc")[:3], false, "200, " + errTruncated.Error()},
-		"cut in a head":        {ok + "\x00", false, "200, " + errTruncated.Error()},
+		"nothing":              {"", false, errNoHeader.Error()},
+		"only interim":         {headers(":status", "100"), false, errNoHeader.Error()},
+		"cut in a frame":       {ok + frame(0, "abc")[:3], false, "200, H3_FRAME_ERROR a stream ended inside a frame"},
+		"cut in a head":        {ok + "\x00", false, "200, H3_FRAME_ERROR a stream ended inside a frame"},
+		"cut in a header":      {headers(":status", "200", "a", "b")[:4], false, "H3_FRAME_ERROR a stream ended inside a frame"},
 		"too short":            {of3 + frame(0, "a"), false, "200, its body has 1 bytes, and its content-length is 3"},
 		"too long":             {of3 + frame(0, "ab") + frame(0, "cd"), false, "200, its body is longer than its content-length, 3"},
 		"101":                  {headers(":status", "101"), false, "HTTP/3 has no status 101"},
@@ -127,13 +128,14 @@ func TestResponses(t *testing.T) {
 		"PING of HTTP/2":       {frame(6, ""), false, "H3_FRAME_UNEXPECTED a frame of HTTP/2's type 6"},
 		"MAX_PUSH_ID":          {frame(0xd, ""), false, "H3_FRAME_UNEXPECTED a frame of type 0xd, which only clients send"},
 		"a header without end": {frame(1, "")[:1] + "\x80\x04\x00\x01", false, errTooLong.Error()},
-		"a table":              {frame(1, "\x01\x00\xd9"), false, errPrefix.Error()},
-		"a table's field":      {frame(1, "\x00\x00\xd9\x80"), false, errDynamic.Error()},
-		"a table's name":       {frame(1, "\x00\x00\xd9\x40\x00"), false, errDynamic.Error()},
-		"behind the base":      {frame(1, "\x00\x00\xd9\x10"), false, errDynamic.Error()},
-		"beyond the table":     {frame(1, "\x00\x00\xff\x24"), false, errIndex.Error()},
-		"no prefix":            {frame(1, "\x00"), false, errCut.Error()},
-		"an empty block":       {frame(1, ""), false, errCut.Error()},
+		"a table":              {frame(1, "\x01\x00\xd9"), false, failed + errPrefix.Error()},
+		"a table's field":      {frame(1, "\x00\x00\xd9\x80"), false, failed + errDynamic.Error()},
+		"a table's name":       {frame(1, "\x00\x00\xd9\x40\x00"), false, failed + errDynamic.Error()},
+		"behind the base":      {frame(1, "\x00\x00\xd9\x10"), false, failed + errDynamic.Error()},
+		"beyond the table":     {frame(1, "\x00\x00\xff\x24"), false, failed + errIndex.Error()},
+		"a cut string":         {frame(1, "\x00\x00\xd9\x5f\x1d\x05ab"), false, failed + "a string is longer than the block"},
+		"no prefix":            {frame(1, "\x00"), false, failed + errCut.Error()},
+		"an empty block":       {frame(1, ""), false, failed + errCut.Error()},
 		"a long list":          {frame(1, "\x00\x00\xd9"+strings.Repeat("\xfa", 10_000)), false, errTooLong.Error()},
 	} {
 		for _, size := range []int{len(tc.stream) + 1, 1, 7} {

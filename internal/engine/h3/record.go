@@ -24,7 +24,7 @@ const (
 	failed  // exchange ID came to no good: a fault follows
 	leaving // no more requests on this connection: those begun after the N-th were not taken
 	alive   // the server has been heard of
-	broken  // the connection is lost: a fault follows
+	broken  // the connection is lost: a fault follows; N as of leaving, or 0 if it took none: all fail
 	field   // exchange ID: a field of the header follows, of whose text N bytes are the name
 	trailer // likewise of the trailer
 	piece   // exchange ID: the next bytes of the body follow
@@ -62,7 +62,7 @@ const everything = math.MaxUint32
 var parts = [...]struct{ id, n, fault, text bool }{
 	ask: {id: true, n: true}, askText: {id: true, n: true, text: true}, giveUp: {id: true},
 	shaken: {n: true}, head: {id: true, n: true}, done: {id: true, n: true}, refused: {id: true},
-	failed: {id: true, fault: true}, leaving: {n: true}, alive: {}, broken: {fault: true},
+	failed: {id: true, fault: true}, leaving: {n: true}, alive: {}, broken: {n: true, fault: true},
 	field: {id: true, n: true, text: true}, trailer: {id: true, n: true, text: true},
 	piece: {id: true, text: true},
 }

@@ -29,9 +29,13 @@ const maxInterim = 64
 
 // beginResponse prepares for the next response. It keeps the last header block, and memory.
 func (p *response) beginResponse(id uint64, bare bool) {
-	p.section.text, p.section.name = reuse(p.section.text), reuse(p.section.name)
-	*p = response{section: p.section, want: p.want, records: reuse(p.records), id: id, bare: bare,
-		length: -1, frames: frameReader{kept: reuse(p.frames.kept)}}
+	*p = response{section: p.section, want: p.want, records: p.records[:0], id: id, bare: bare,
+		length: -1, frames: frameReader{kept: p.frames.kept[:0]}}
+}
+
+// endResponse frees what is large: who waits for a request needs none of it.
+func (p *response) endResponse() {
+	p.records, p.frames.kept = reuse(p.records), reuse(p.frames.kept)
 }
 
 // keptMost is how much memory for one thing an exchange keeps for the next, which may need little.
@@ -98,9 +102,12 @@ func (p *response) readHeader(b []byte) error {
 		give = p.giveField
 	}
 	h, err := p.section.decodeBlock(b, give)
+	p.section.text, p.section.name = reuse(p.section.text), reuse(p.section.name)
 	switch {
-	case err != nil:
+	case err == errTooLong: // which can be decoded
 		return err
+	case err != nil:
+		return &violation{codeDecompression, err.Error()}
 	case h.Wrong != "":
 		return malformed(h.Wrong)
 	case p.headed && h.Status != 0:
@@ -150,8 +157,10 @@ func (p *response) giveField(h *h2.Header, name, value []byte) {
 // finishResponse is told that the stream has ended.
 func (p *response) finishResponse() error {
 	switch {
-	case !p.headed || !p.frames.isBetween():
-		return errTruncated
+	case !p.frames.isBetween():
+		return &violation{codeFrame, "a stream ended inside a frame"}
+	case !p.headed:
+		return errNoHeader
 	case p.length >= 0 && p.got < p.length:
 		return fmt.Errorf("its body has %d bytes, and its content-length is %d", p.got, p.length)
 	}

@@ -15,9 +15,10 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A Ring is a ring.Ring whose connections are QUIC's. A connection has a goroutine that
-// opens and ends it, and one for each exchange; the library has some five more. They leave
-// records for the worker, who takes those of a connection all at once.
+// A Ring is a ring.Ring whose connections are QUIC's. A connection has a goroutine that opens and
+// ends it and a few for the server's own streams; the library has some five more. An exchange has
+// one that serves others later, of any connection. They leave records for the worker, who takes
+// those of a connection all at once.
 type Ring struct {
 	addrs    []ring.Addr
 	options  Options
@@ -43,10 +44,16 @@ type Ring struct {
 	wake  chan struct{} // of 1: the queue is no longer empty
 	mu    sync.Mutex    // of what follows, and of the connections' shared fields
 	queue []*conn       // with something to report, each once
-	spare []*exchange   // out of use
-	freed bool          // none is put there any more
-	live  map[*conn]struct{}
-	gone  traffic // of connections that have ended
+	pool
+	live map[*conn]struct{}
+	gone traffic // of connections that have ended
+}
+
+// A pool has the exchanges of a ring.
+type pool struct {
+	every []*exchange
+	spare []*exchange // of them, out of use
+	freed bool        // none is put there any more
 }
 
 // What quic-go is told. The windows are its own largest, from the start: what comes is read
@@ -116,6 +123,28 @@ func Open(o Options, reqs []proto.Request, want proto.Want, addrs []ring.Addr) (
 	life, cancel := context.WithCancel(context.Background())
 	r.life = life
 	return r, func() { cancel(); r.timer.Stop(); r.freeExchanges(); r.all.Wait() }, nil
+}
+
+// addExchange adds an exchange to the ring's.
+func (r *Ring) addExchange(x *exchange) {
+	r.mu.Lock()
+	r.every = append(r.every, x)
+	r.mu.Unlock()
+	r.all.Go(x.serveExchanges)
+}
+
+// resetLeftOut resets the streams whose requests the server of a connection does not process.
+func (r *Ring) resetLeftOut(c *conn) {
+	r.mu.Lock()
+	every := r.every // of which no element changes
+	r.mu.Unlock()
+	for _, x := range every {
+		x.mu.Lock()
+		if x.stream != nil && x.conn == c && c.leavesOut(x.stream) {
+			resetStream(x.stream, codeCanceled)
+		}
+		x.mu.Unlock()
+	}
 }
 
 // freeExchanges ends the goroutines of the exchanges: of those that are out of use now, and of the

@@ -51,6 +51,28 @@ func open(t *testing.T, addr ring.Addr, reqs []proto.Request, want proto.Want) *
 // serve is the address of a server of quic-go's.
 func serve(t *testing.T, streams int64, handler http.HandlerFunc) ring.Addr {
 	t.Helper()
+	socket := listenUDP(t)
+	s := &http3.Server{QUICConfig: &quic.Config{MaxIncomingStreams: streams}, Handler: handler,
+		TLSConfig: http3.ConfigureTLSConfig(&tls.Config{Certificates: selfSigned(t)})}
+	var group sync.WaitGroup
+	group.Go(func() { s.Serve(socket) })
+	t.Cleanup(func() { s.Close(); socket.Close(); group.Wait() })
+	return ring.Addr{TCP: socket.LocalAddr().(*net.UDPAddr).AddrPort()}
+}
+
+// listenUDP is a socket on loopback.
+func listenUDP(t *testing.T) *net.UDPConn {
+	t.Helper()
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return socket
+}
+
+// selfSigned is a certificate that nobody vouches for.
+func selfSigned(t *testing.T) []tls.Certificate {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -60,17 +82,7 @@ func serve(t *testing.T, streams int64, handler http.HandlerFunc) ring.Addr {
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair := tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-	s := &http3.Server{QUICConfig: &quic.Config{MaxIncomingStreams: streams}, Handler: handler,
-		TLSConfig: http3.ConfigureTLSConfig(&tls.Config{Certificates: []tls.Certificate{pair}})}
-	var group sync.WaitGroup
-	group.Go(func() { s.Serve(socket) })
-	t.Cleanup(func() { s.Close(); socket.Close(); group.Wait() })
-	return ring.Addr{TCP: socket.LocalAddr().(*net.UDPAddr).AddrPort()}
+	return []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}
 }
 
 // heard is the first record of what comes next, or 0 if nothing did in a turn.

@@ -30,16 +30,23 @@ type talk struct {
 
 func newTalk(t *testing.T, addr ring.Addr, reqs []proto.Request, want proto.Want) *talk {
 	t.Helper()
-	mk, err := Protocol(Options{Streams: 9})(reqs, want)
+	k := dialTalk(t, addr, reqs, want)
+	for k.codec.Room() == 0 {
+		k.listen(func(proto.Event) {})
+	}
+	return k
+}
+
+// dialTalk is a talk whose handshake may have to come yet.
+func dialTalk(t *testing.T, addr ring.Addr, reqs []proto.Request, want proto.Want) *talk {
+	t.Helper()
+	mk, err := Protocol(Options{Streams: 40})(reqs, want)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := &talk{t: t, ring: open(t, addr, reqs, want)}
 	k.codec = mk(&k.given)
 	k.fd, _ = k.ring.Connect(0, 1)
-	for k.codec.Room() == 0 {
-		k.listen(func(proto.Event) {})
-	}
 	return k
 }
 

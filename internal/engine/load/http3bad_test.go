@@ -120,6 +120,16 @@ func (p *quicPeer) say(frames ...[]byte) {
 	p.Close()
 }
 
+// open begins a stream of the server's own, and ends it if it says no more.
+func (p *quicPeer) open(b []byte, ends bool) {
+	if s, err := p.conn.OpenUniStream(); err == nil {
+		s.Write(b)
+		if ends {
+			s.Close()
+		}
+	}
+}
+
 // A server that misbehaves at the second request of a connection, of ten: each fault has its
 // name, and what can be sent again is.
 func TestHTTP3BadServers(t *testing.T) {
@@ -153,7 +163,7 @@ func TestHTTP3BadServers(t *testing.T) {
 		"status 1000":                       {func(p *quicPeer) { p.say(literal("1000")) }, loadresult.Protocol, proto.FaultMalformed, false},
 		"status -200":                       {func(p *quicPeer) { p.say(literal("-200")) }, loadresult.Protocol, proto.FaultMalformed, false},
 		"status 99":                         {func(p *quicPeer) { p.say(literal("099")) }, loadresult.Protocol, proto.FaultMalformed, false},
-		"bad QPACK":                         {func(p *quicPeer) { p.say([]byte{1, 3, 0, 0, 0x80}) }, loadresult.Protocol, proto.FaultMalformed, false},
+		"bad QPACK":                         {func(p *quicPeer) { p.say([]byte{1, 3, 0, 0, 0x80}) }, loadresult.Protocol, proto.FaultCompression, true},
 		"QPACK: a short block that is long": {func(p *quicPeer) { p.say(qpackBomb) }, loadresult.Protocol, proto.FaultMalformed, false},
 		"QPACK: the dynamic table": {func(p *quicPeer) {
 			if s, err := p.conn.OpenUniStream(); err == nil { // the stream of the encoder
@@ -161,7 +171,20 @@ func TestHTTP3BadServers(t *testing.T) {
 				s.Write(append([]byte{2, 0x3f, 0xe1, 0xff, 0xff, 0x7f}, strings.Repeat("\x41a\x7f\x21"+strings.Repeat("v", 160), 10_000)...))
 			}
 			p.say([]byte{1, 4, 0, 2, 0, 0x80})
-		}, loadresult.Protocol, proto.FaultMalformed, false},
+		}, loadresult.Protocol, proto.FaultCompression, true},
+		"QPACK: an insert": {func(p *quicPeer) { p.open([]byte{2, 0x41, 'a', 1, 'b'}, false) }, loadresult.Protocol,
+			proto.FaultCompression, true},
+		"QPACK: an acknowledgement": {func(p *quicPeer) { p.open([]byte{3, 0x81}, false) }, loadresult.Protocol,
+			proto.FaultCompression, true},
+		"QPACK: no table, no stream": {func(p *quicPeer) {
+			p.open([]byte{2, 0x20}, false)
+			p.open([]byte{3, 0x44}, false)
+			p.say(h3Status)
+		}, "", "", false},
+		"the encoder's stream ends": {func(p *quicPeer) { p.open([]byte{2}, true) }, loadresult.Protocol,
+			proto.FaultViolation, true},
+		"a frame is cut": {func(p *quicPeer) { p.say(h3Status, []byte{0, 2, 'a'}) }, loadresult.Protocol,
+			proto.FaultViolation, true},
 		"only interim": {func(p *quicPeer) { p.say([]byte(strings.Repeat(string(h3Continue), 99))) }, loadresult.Protocol, proto.FaultMalformed, false},
 		"interim":      {func(p *quicPeer) { p.say(h3Continue, h3Continue, h3Status) }, "", "", false},
 		"an unknown frame": {func(p *quicPeer) { p.say([]byte{0x21, 2, 1, 2}, h3Status, []byte{0x21, 0}) },
@@ -178,14 +201,10 @@ func TestHTTP3BadServers(t *testing.T) {
 		"a second SETTINGS": {func(p *quicPeer) { p.control.Write([]byte{4, 0}) }, loadresult.Protocol,
 			proto.FaultViolation, true},
 		"a second control stream": {func(p *quicPeer) {
-			if s, err := p.conn.OpenUniStream(); err == nil {
-				s.Write(h3Settings)
-			}
+			p.open(h3Settings, false)
 		}, loadresult.Protocol, proto.FaultViolation, true},
 		"a stream of no known type": {func(p *quicPeer) {
-			if s, err := p.conn.OpenUniStream(); err == nil {
-				s.Write([]byte{0x21, 1, 2, 3})
-			}
+			p.open([]byte{0x21, 1, 2, 3}, false)
 			p.say(h3Status)
 		}, "", "", false},
 		"DATA behind the trailer": {func(p *quicPeer) { p.say(h3Status, []byte{1, 2, 0, 0}, []byte{0, 1, 'x'}) },
@@ -196,7 +215,9 @@ func TestHTTP3BadServers(t *testing.T) {
 			"close-internal-error", true},
 		"the connection is closed":    {closed(http3.ErrCodeNoError), "", "", true},
 		"the connection is closed, 0": {closed(0), "", "", true},
-		"the server leaves":           {func(p *quicPeer) { p.leave(); p.say(h3Status) }, "", "", true},
+		"the server leaves it out": {func(p *quicPeer) { p.control.Write([]byte{7, 1, byte(p.StreamID())}) },
+			"", "", true},
+		"the server leaves": {func(p *quicPeer) { p.leave(); p.say(h3Status) }, "", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serveQUIC(t, nil, func(p *quicPeer) {
