@@ -119,7 +119,7 @@ var badServers = []bad{
 		}},
 	{name: "500 to all", serve: answerWith(failing), args: "-n 40 -c 2",
 		sent: 40, rows: []string{"expect status 127.0.0.1:PORT 500"},
-		say: []string{"EVERY answer was an error (500); if these are right answers, name them with --expect", fewMany},
+		say: []string{"EVERY answer was an error (status 500); if these are right answers, name them with --expect", fewMany},
 		check: func(t *testing.T, o *outcome) {
 			if n := o.result.ErrorLatency.Count; n != 40 {
 				t.Errorf("%d have a latency", n)
@@ -137,7 +137,7 @@ var badServers = []bad{
 		args: "-n 40 -c 2 --expect 2xx --slo errors<1%", code: 1, sent: 40,
 		last: "missed: errors<1% (100 %)",
 		rows: []string{"expect status 127.0.0.1:PORT 500"},
-		say: []string{"EVERY answer was an error (500)",
+		say: []string{"EVERY answer was an error (status 500)",
 			fewMany}},
 	{name: "two answers to each", serve: answerWith(answer + answer), args: "-n 40 -c 2",
 		rows: []string{`protocol unasked 127.0.0.1:PORT the server sent "HTTP/1.1 200 OK\r\n` +

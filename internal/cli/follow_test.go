@@ -81,7 +81,7 @@ func TestFollowAsAUserTypesIt(t *testing.T) {
 		{"--follow 3 /302/3", 0, 16, "4 sent: 4 completed, 0 errors, 0 unfinished; 12 redirects followed"},
 		{"--follow 3 --json - --quiet /302/3", 0, 16, `"redirects": 12`},
 		{"--follow 3 --expect 200 /302/3", 0, 16, "4 completed, 0 errors"},
-		{"--follow 3 --expect 404 /302/3", 0, 16, "verdict every answer was an error (200)"},
+		{"--follow 3 --expect 404 /302/3", 0, 16, "verdict every answer was an error (status 200)"},
 		{"--follow 2 --slo errors<1% /302/3", 1, 12, " too many redirects: 2"},
 		{"--follow 2 --expect 200 --slo errors<1% /302/3", 1, 12, " too many redirects: 2"},
 		{"--follow 101 /", 2, 0, "--follow: 101 is not within 0 to 100"},

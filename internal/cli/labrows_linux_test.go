@@ -118,7 +118,7 @@ func checkRowsTrial(t *testing.T, trial *lab.Trial, rows int64) {
 	for _, reason := range trial.Reasons {
 		told = told || reason.Grade == lab.GradeF &&
 			strings.Contains(reason.Says, "2 of 1,000 requests failed and 0 had no answer at the end "+
-				"(checks that failed: json:$.ok==true: 2)")
+				`(checks that failed: "json:$.ok==true": 2)`)
 	}
 	if told != (wrong > 0) || wrong > 0 && trial.Grade != lab.GradeF {
 		t.Errorf("%s: grade %s, %+v", trial.ID, trial.Grade, trial.Reasons)

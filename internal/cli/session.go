@@ -61,7 +61,7 @@ func hurlFaults(given map[string]bool) (faults []error) {
 	}
 	if given["user"] && !given["auth"] {
 		faults = append(faults, loadplan.Flaw{Setting: "--user", Problem: "the Hurl file says who " +
-			"sends a request: write [BasicAuth] or the option user there, or give --auth"})
+			`sends a request: write [BasicAuth] or the option "user" there, or give --auth`})
 	}
 	return faults
 }

@@ -94,8 +94,8 @@ func Save(home string, r *result.Result) (path string, err error) {
 }
 
 func notStored(err error) error {
-	return fmt.Errorf("storing the result: %w; name another place with DYNO_HOME, or store none "+
-		"with --no-save", err)
+	return fmt.Errorf("the result was not stored: %w; name another place with DYNO_HOME, or store "+
+		"none with --no-save", err)
 }
 
 // saveAs fails with fs.ErrExist if the ID is taken.

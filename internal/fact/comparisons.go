@@ -69,6 +69,7 @@ type MetricLacking struct {
 	Against     Scope  `json:"against"`
 	AgainstRuns int    `json:"against_runs"`
 	InRounds    bool   `json:"in_rounds,omitempty"` // both have to have it in one round
+	Needs       int64  `json:"needs,omitempty"`     // values of a percentile; some runs have fewer
 }
 
 // Kind is the kind's name.

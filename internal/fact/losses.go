@@ -7,9 +7,17 @@ type ErrorAnswers struct {
 	Count   int64    `json:"count"`
 	Percent float64  `json:"percent"` // of the answers
 	All     bool     `json:"all,omitempty"`
-	Of      []string `json:"of"` // statuses, and checks that failed
+	Of      []string `json:"of"` // statuses, and how streams ended; an older dyno's: checks, too
+
+	Checks []CheckMissed `json:"checks,omitempty"`
 
 	ProxyRefuses bool `json:"proxy_refuses,omitempty"` // it wants a user that it knows
+}
+
+// A CheckMissed is a check that answers of a status did not pass.
+type CheckMissed struct {
+	Name   string `json:"name"`
+	Status int    `json:"status,omitempty"` // 0: it is not known
 }
 
 // Kind is the kind's name.

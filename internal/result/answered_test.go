@@ -55,7 +55,7 @@ func TestOnlyErrors(t *testing.T) {
 	if r.Generator.Verdict != OK {
 		t.Errorf("the generator is %s: %v", r.Generator.Verdict, r.Generator.Reasons)
 	}
-	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "EVERY answer was an error (500, 503)") {
+	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "EVERY answer was an error (status 500, 503)") {
 		t.Errorf("warnings: %s", all)
 	}
 	if err := Check(r); err != nil {

@@ -159,7 +159,7 @@ func TestHeaderChecksAreRedacted(t *testing.T) {
 	}
 	all, err := json.Marshal(r)
 	if err != nil || strings.Contains(string(all), "a~b") || r.Checks[1].Name != "X-Api-Key: (redacted)" ||
-		!strings.Contains(strings.Join(r.Warnings, " "), "check X-Api-Key: (redacted)") {
+		!strings.Contains(strings.Join(r.Warnings, " "), `check "X-Api-Key: (redacted)"`) {
 		t.Errorf("%v: %s", err, all)
 	}
 	for name, want := range map[string]string{"X-Cache: HIT": "X-Cache: HIT", "Set-Cookie:a=b": "Set-Cookie:(redacted)",

@@ -33,9 +33,14 @@ var reworded = []struct{ was, is string }{
 		"stood still several times, for $3 in all; the longest stop took $1, from $2 of the window on:"},
 	{`(latency|gaps|first event) \(mean ([^)]*)\)`, "$1, whose mean is $2"},
 	{`^interrupted after (.*): this is a part`, "the run was interrupted after $1: this is only a part"},
-	{`^arrivals were not evenly spaced: 1 span in 20 was off`, "requests did not start evenly spaced: 1 in 20 of the times between them was off"},
-	{`^arrivals were not Poisson: .* A² is (\S+) for (\S+) spans, .*?times`, "requests did not start at random times (Poisson): Anderson and Darling's A² of $2 times " +
-		"between them is $1, and only one Poisson process in a thousand has more than 6.0"},
+	{`^arrivals were not evenly spaced: 1 span in 20 was off`, "requests did not start evenly spaced: 1 in 20 of the gaps between them was off"},
+	{`^arrivals were not Poisson: .* A² is (\S+) for (\S+) spans, .*?times`, "requests did not start at random times (Poisson): the Anderson-Darling A² of the $2 " +
+		"gaps between them is $1; of true Poisson processes, 1 in 1,000 exceeds 6.0"},
+	{`the highest latencies may be its own$`, "that much of the highest latencies may be its own"},
+	{`check ([^,]*?): answered (\d+)`, `status $2, but check "$1" failed`},
+	{`, check ([^)]*)\)`, `; check "$1" failed)`},
+	{`(errors?) \((\d{3})`, "$1 (status $2"},
+	{`(\d{3}|failed), status`, "$1; status"},
 	{`^by rate × mean latency, (.* of the time): in the rest they`, "$1, as rate × mean latency shows (Little's law): the rest of the time they"},
 }
 

@@ -132,9 +132,9 @@ func TestJudge(t *testing.T) {
 		{"Little, one unanswered explains a tenth", func(r *Result) {
 			r.Generator.Little, r.Requests.Unfinished = set(0.5), 1
 		}, ClientBound, "50 % of the time, as rate × mean latency shows (Little's law): the rest of the time they waited for answers that never came, were"},
-		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections waited for an answer at the end of the run, from 5.69 s of the window on"},
+		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections were waiting for an answer when the run ended, and had been from 5.69 s of the window on"},
 		{"silent for some", silentFor(1.72, func(r *Result) { r.Requests.Unfinished, r.Window.UnavailableFromS = 4, set(5.69) }), Suspect,
-			"4 of 10 connections waited for an answer at the end of the run, from 5.69 s of the window on"},
+			"4 of 10 connections were waiting for an answer when the run ended, and had been from 5.69 s of the window on"},
 		{"held", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS, r.Requests.Held = 3, set(0.0), 3
 			r.Errors = []Error{{Phase: "read", Kind: "reset", Detail: "connection reset by peer", Count: 1}}
@@ -142,10 +142,10 @@ func TestJudge(t *testing.T) {
 		{"silent, and the generator was idle", silentFor(4.3, func(r *Result) { r.Window.UnavailableS = 0.09 }),
 			Suspect, "connections had a request in flight only 58 % of the time"},
 		{"silent, with wrong answers", silentFor(4.3, func(r *Result) { wrong(r, 100, "503") }), Suspect,
-			"all 10 connections waited for an answer at the end"},
+			"all 10 connections were waiting for an answer when the run ended"},
 		{"silent, and one was lost", silentFor(4.3, func(r *Result) {
 			r.Errors = []Error{{Phase: "read", Kind: "reset", Detail: "connection reset by peer", Count: 1}}
-		}), Suspect, "all 10 connections waited for an answer at the end"},
+		}), Suspect, "all 10 connections were waiting for an answer when the run ended"},
 		{"silent, and all timed out", silentFor(4.3, func(r *Result) {
 			r.Errors = []Error{{Phase: "timeout", Kind: "timeout", Detail: "no answer in time", Count: 10}}
 		}), Suspect, "the server did not serve 4.3 of 10 connections on average (no answer in time), from 5.69 s of the window on"},
@@ -161,7 +161,7 @@ func TestJudge(t *testing.T) {
 		}, Suspect, "no connection could be opened for 3.5 s of the window's 10 s (connection refused); the longest outage was from 4.01 s of the window on"},
 		{"no server for some", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.11, set(0.0)
-		}, Suspect, "the server did not serve 0.11 of 10 connections on average; the longest outage of one was from the start on"},
+		}, Suspect, "the server did not serve 0.11 of 10 connections on average; the longest outage of a single connection was from the start on"},
 		{"no server for a moment", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.1, set(1.0)
 		}, OK, ""},
@@ -243,15 +243,15 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"sound", func(*Result) {}, ""},
 		{"all 5xx", func(r *Result) { wrong(r, 8, "503", "500"); r.Requests.Completed = 0 },
-			"EVERY answer was an error (500, 503)"},
+			"EVERY answer was an error (status 500, 503)"},
 		{"some 4xx", func(r *Result) { wrong(r, 300_000, "404") },
-			"300,000 answers (75.00 %) were errors (404)"},
+			"300,000 answers (75.00 %) were errors (status 404)"},
 		{"few 4xx", func(r *Result) { wrong(r, 1000, "404") }, ""},
 		{"all of what is expected are none", func(r *Result) {
 			r.Plan.Expect = []loadplan.Statuses{{From: 200, To: 299}}
 			r.Requests.Completed = 0
 			wrong(r, 8, "404")
-		}, "EVERY answer was an error (404)"},
+		}, "EVERY answer was an error (status 404)"},
 		{"expected", func(r *Result) {
 			r.Status = map[string]int64{"404": 1}
 			r.Plan.Expect = []loadplan.Statuses{{From: 404, To: 404}}

@@ -1,7 +1,7 @@
 package result
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"slices"
 
@@ -172,26 +172,27 @@ func (r *Result) findErrorAnswers() *fact.Fact {
 	if !r.OnlyErrors() && float64(n) <= lossShare*float64(r.Requests.Sent) {
 		return nil
 	}
-	var codes, checks []string
+	var codes, ends []string
+	var checks []fact.CheckMissed
 	for _, e := range r.Errors {
-		check := "check " + e.Kind
-		if e.Status > 0 {
-			check += fmt.Sprintf(": answered %d", e.Status)
-		}
+		check := fact.CheckMissed{Name: e.Kind, Status: e.Status}
 		switch {
 		case e.Phase == string(loadresult.Expect) && !slices.Contains(codes, e.Detail):
 			codes = append(codes, e.Detail)
-		case e.Phase == string(loadresult.Stream) && !slices.Contains(checks, "stream "+e.Kind):
-			checks = append(checks, "stream "+e.Kind)
+		case e.Phase == string(loadresult.Stream) && !slices.Contains(ends, "stream "+e.Kind):
+			ends = append(ends, "stream "+e.Kind)
 		case e.Phase == string(loadresult.Check) && !e.isRefusal() && !slices.Contains(checks, check):
 			checks = append(checks, check)
 		}
 	}
 	slices.Sort(codes)
-	slices.Sort(checks)
+	slices.Sort(ends)
+	slices.SortFunc(checks, func(a, b fact.CheckMissed) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), a.Status-b.Status)
+	})
 	refused := r.Plan.Proxy != "" && slices.Contains(codes, "407")
 	f := told(fact.ErrorAnswers{Count: n, Percent: 100 * float64(n) / float64(max(r.Answers(), 1)),
-		All: r.OnlyErrors(), Of: slices.Concat(codes, checks), ProxyRefuses: refused})
+		All: r.OnlyErrors(), Of: slices.Concat(codes, ends), Checks: checks, ProxyRefuses: refused})
 	if with := r.Plan.StatusSetting(); with != "" && len(codes) > 0 && !refused {
 		f.Remedies = []fact.Remedy{{Setting: with, Value: fact.Some}}
 	}

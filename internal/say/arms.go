@@ -30,28 +30,32 @@ func armSentence(args fact.Args) string {
 // unavailable say why a variant cannot be loaded here.
 var unavailable = map[fact.Unavailable]string{
 	fact.NotThen: "it was not available when the servers were checked; dyno lab rerun begins anew",
-	fact.OwnKernel: "its kernel parameters are those of a private network, which a fleet does not " +
-		"reach; set them on the machine, and leave out sysctl",
+	fact.OwnKernel: "sysctl sets kernel parameters only in a private network, and a fleet loads " +
+		"from outside it; set them on the machine, and leave out sysctl",
 	fact.OwnGenerator: "its generator is a program of this machine, which a fleet cannot run",
 }
 
 func sessionFailed(a fact.SessionFailed) string {
 	all := slices.Clone(a.Failures)
-	for i, s := range a.Status {
-		code := s.Code
-		if s.Count > 1 {
-			code += fmt.Sprintf(" (%d times)", s.Count)
+	if len(a.Status) > 0 {
+		codes := make([]string, len(a.Status))
+		for i, s := range a.Status {
+			codes[i] = s.Code + " " + times(s.Count)
 		}
-		if i == 0 {
-			all = append(all, "the server's answers were "+code)
-			continue
-		}
-		all[len(all)-1] += ", " + code
+		all = append(all, "the server answered "+listed(codes))
 	}
 	if len(all) == 0 {
 		all = []string{"no response came"}
 	}
 	return "the session with its server failed: " + strings.Join(all, "; ")
+}
+
+// times is how often something was: "once", "12 times".
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return count(n) + " times"
 }
 
 func armMend(a fact.ArmMend) string {
@@ -89,7 +93,7 @@ var untried = map[fact.Untried]string{
 	fact.RingUnknown:   "the first trial failed, so the ring in use is not known",
 	fact.RingOnly:      "there is none on this platform, or for this protocol",
 	fact.NotInstalled:  "it is not installed",
-	fact.NoServed:      "the variant has no key served, by which dyno judges other generators",
+	fact.NoServed:      "the variant lacks the key \"served\", by which dyno judges other generators",
 	fact.NoSuchLoad:    "it cannot make this load",
 	fact.MoreThanGET:   "the workload is more than GET requests to one URL",
 	fact.OfThisMachine: "it can load only from this machine and its network",

@@ -43,9 +43,19 @@ func metricLacking(at fact.Scope, a fact.MetricLacking) string {
 	if a.InRounds {
 		takes = "a run of each in the same round"
 	}
-	return fmt.Sprintf("a comparison of %s takes %s: %s of %s and %d of %s have a "+
-		"value", a.Metric, takes,
-		digits.Plural(int64(a.Runs), "run"), place(at), a.AgainstRuns, place(a.Against))
+	text := fmt.Sprintf("a comparison of %s takes %s: %s of %s and %d of %s have a value", a.Metric,
+		takes, digits.Plural(int64(a.Runs), "run"), place(at), a.AgainstRuns, place(a.Against))
+	switch {
+	case a.Needs > 0 && a.InRounds:
+		text += fmt.Sprintf(", because a %s needs %s requests in all runs together; make them longer",
+			a.Metric, count(a.Needs))
+	case a.Needs > 0:
+		text += fmt.Sprintf(", because a %s needs %s requests in a run; make the runs longer", a.Metric,
+			count(a.Needs))
+	case a.InRounds && a.Runs > 0 && a.AgainstRuns > 0:
+		text += ", but in different rounds"
+	}
+	return text
 }
 
 // place is where a sample of a comparison is: B, "fast" of B at level "c16".

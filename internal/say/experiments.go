@@ -146,9 +146,9 @@ func cheaperByQueue(at fact.Scope, a fact.CheaperByQueue) string {
 }
 
 func miscounted(of fact.Scope, a fact.Miscounted) string {
-	return fmt.Sprintf("the server of %q counted other requests than the clients sent in %d of %d "+
-		"trials: in the first of these it counted %s, and the clients together sent %s", of.Variant,
-		a.Trials, a.Of, count(a.Server), count(a.Clients))
+	return fmt.Sprintf("in %d of %d trials the server of %q counted more or fewer requests than the "+
+		"clients sent: in the first of these, %s against %s", a.Trials, a.Of, of.Variant,
+		count(a.Server), count(a.Clients))
 }
 
 // roundsAdded says when rounds were added, and what was done about it.

@@ -23,18 +23,18 @@ const perRequest = "are made, sent and read with every request"
 // whyMatters says of each aspect why a difference in it matters.
 var whyMatters = map[string]string{
 	"answer": "a server that does not answer cannot be compared",
-	"status": "another status is another answer, which other code has made",
-	"reason": "the bytes of the reason are sent with every answer",
-	"version": "another protocol is other work: HTTP/1.0 has no chunks and keeps no connection " +
-		"unless asked, HTTP/2 and HTTP/3 compress headers",
+	"status": "a different status means a different answer, made by different code",
+	"reason": "the reason phrase is sent with every answer",
+	"version": "a different protocol means different work: HTTP/1.0 has no chunks and keeps no " +
+		"connection unless asked, HTTP/2 and HTTP/3 compress headers",
 	"interim":      "a 1xx response before the answer is another write and another packet",
 	"header_names": "a server that sends fewer headers does less",
 	"header_bytes": "headers " + perRequest,
-	"body":         "another body is another answer, which other work has made",
+	"body":         "a different body means a different answer, and different work to make it",
 	"body_bytes":   "the bytes of the body " + perRequest,
 	"events":       "a server that sends fewer events makes less, or gathers more before it sends",
 	"tokens":       "a server that makes fewer tokens does less",
-	"stream_end":   "a stream that fails, or ends early, is another answer",
+	"stream_end":   "a stream that fails, or ends early, is a different answer",
 	"trailer":      "a trailer is made and sent after the body of every answer",
 	"framing": "chunks add bytes and often a write; a body that ends with its connection costs a " +
 		"new connection",
@@ -43,9 +43,9 @@ var whyMatters = map[string]string{
 	"gzip": "a server that compresses for clients that accept gzip does more for them and sends " +
 		"less",
 	"keep_alive":   "a closed connection costs another connect, on both sides",
-	"date":         "a Date that stands still shows an answer that is stored, not made",
+	"date":         "a Date that stands still shows an answer that is cached, not made",
 	"unknown_path": "a server that answers every path alike does not route",
-	"stability":    "an answer that varies is made anew each time; any other may be stored",
+	"stability":    "an answer that varies is made anew each time; any other may be cached",
 	"new_connections": "a proxy that opens a connection for each request measures connects, not " +
 		"proxying",
 	"tls": "ciphers, keys and versions differ in cost by factors",
@@ -75,15 +75,14 @@ func matters(a fact.Matters) string {
 func opensUnknown(a fact.OpensUnknown) string {
 	switch a.Why {
 	case fact.InBrief:
-		return "dyno did not ask"
+		return "dyno did not ask the system how many connections were opened"
 	case fact.OfStreams:
-		return "dyno does not ask this of streams"
+		return "dyno does not count opened connections for streams"
 	case fact.Elsewhere:
 		return "the server is not on this machine"
 	case fact.OthersOpen:
-		return fmt.Sprintf("other programs opened up to %.2f of the %.2f connections per "+
-			"request", a.Noise,
-			a.Counted)
+		return fmt.Sprintf("%.2f connections were opened per request, but up to %.2f of these may be "+
+			"other programs'", a.Counted, a.Noise)
 	}
-	return "the system does not tell: " + a.Text
+	return "the system does not tell how many connections were opened: " + a.Text
 }

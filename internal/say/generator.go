@@ -48,11 +48,11 @@ func generatorPhrase(f fact.Fact) phrase {
 			"% of these waits took %v or longer: they are in the latency, whose mean is %v; give the "+
 			"generator CPUs of its own, or use another machine", micros(a.P99US), micros(a.MeanUS))
 	case fact.GCPause:
-		return phrased("garbage collection stopped the generator for up to %v: the highest latencies "+
-			"may be its own", micros(a.LongestUS))
+		return phrased("garbage collection stopped the generator for up to %v: that much of the highest "+
+			"latencies may be its own", micros(a.LongestUS))
 	case fact.RuntimeStop:
-		return phrased("the Go runtime stopped the generator for up to %v: the highest latencies may "+
-			"be its own", micros(a.LongestUS))
+		return phrased("the Go runtime stopped the generator for up to %v: that much of the highest "+
+			"latencies may be its own", micros(a.LongestUS))
 	case fact.TooShort:
 		return shortPhrase(a)
 	}
@@ -84,11 +84,11 @@ func loadPhrase(f fact.Fact) phrase {
 			counts(a.Of), unserved(a.Unopened))
 	case fact.Arrivals:
 		if a.A2 > 0 {
-			return phrased("requests did not start at random times (Poisson): Anderson and Darling's A² of "+
-				"%v times between them is %v, and only one Poisson process in a thousand has more than 6.0",
+			return phrased("requests did not start at random times (Poisson): the Anderson-Darling A² of "+
+				"the %v gaps between them is %v; of true Poisson processes, 1 in 1,000 exceeds 6.0",
 				counts(a.Spans), number(a.A2, fmt.Sprintf("%.1f", a.A2)))
 		}
-		return phrased("requests did not start evenly spaced: 1 in 20 of the times between them was off "+
+		return phrased("requests did not start evenly spaced: 1 in 20 of the gaps between them was off "+
 			"by %v or more", percent(a.Off, 0))
 	case fact.NoPort:
 		return phrased("no local port was left for a connection, %v: widen "+
@@ -97,7 +97,7 @@ func loadPhrase(f fact.Fact) phrase {
 		return phrased("no file descriptor was left for a connection, %v", plural(a.Times, "time"))
 	case fact.TimeWait:
 		return phrased("%v sockets were in TIME_WAIT, of %v local ports: connections may soon find "+
-			"none; widen net.ipv4.ip_local_port_range, or keep connections alive", counts(a.Sockets),
+			"no free port; widen net.ipv4.ip_local_port_range, or keep connections alive", counts(a.Sockets),
 			counts(a.Ports))
 	case fact.Dropped:
 		return phrased("a listen queue on this machine was full %v: some connections waited for 200 ms "+

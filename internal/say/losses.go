@@ -2,6 +2,8 @@ package say
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"dyno/internal/digits"
@@ -13,7 +15,7 @@ import (
 func lossSentence(f fact.Fact) string {
 	switch a := f.Args.(type) {
 	case fact.ErrorAnswers:
-		of := strings.Join(a.Of, ", ")
+		of := wrongAnswers(a)
 		if a.ProxyRefuses {
 			of += ": the proxy wants another user and password in its URL"
 		}
@@ -36,4 +38,28 @@ func lossSentence(f fact.Fact) string {
 			count(a.Of), a.File)
 	}
 	return ""
+}
+
+// wrongAnswers are what answers that were errors were: `status 404, 503; status 200, but check
+// "price" failed`.
+func wrongAnswers(a fact.ErrorAnswers) string {
+	var status, parts []string
+	for _, of := range a.Of {
+		if _, err := strconv.Atoi(of); err == nil {
+			status = append(status, of)
+			continue
+		}
+		parts = append(parts, of)
+	}
+	if len(status) > 0 {
+		parts = slices.Insert(parts, 0, "status "+strings.Join(status, ", "))
+	}
+	for _, c := range a.Checks {
+		part := fmt.Sprintf("check %q failed", c.Name)
+		if c.Status > 0 {
+			part = fmt.Sprintf("status %d, but check %q failed", c.Status, c.Name)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "; ")
 }

@@ -21,9 +21,9 @@ func manySentence(f fact.Fact) string {
 		return spoiledSentence(f.Scope, a)
 	case fact.PooledPercentile:
 		p := percentile(a)
-		return fmt.Sprintf("the %s is that of all trials of a server together, which have at least %s "+
-			"requests: a single trial has too few, because %s takes %s", p, count(a.Requests), p,
-			count(a.Needs))
+		return fmt.Sprintf("a %s needs %s requests, and a single trial has fewer: it is computed from "+
+			"all trials of a server together (at least %s requests)", p, count(a.Needs),
+			count(a.Requests))
 	}
 	return ""
 }

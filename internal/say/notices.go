@@ -43,9 +43,9 @@ func noticeSentence(args fact.Args) string {
 		return fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+
 			"whoever has them can read the traffic", a.File)
 	case fact.OwnerAllows:
-		return "the machine's owner allows " +
-			digits.Thousands(strconv.FormatFloat(a.Rate, 'f', -1, 64)) + " requests a second and no " +
-			"more: this delayed some requests that were late or sent again"
+		return "the machine's owner allows at most " +
+			digits.Thousands(strconv.FormatFloat(a.Rate, 'f', -1, 64)) + " requests a second: some " +
+			"requests that were late, or had to be sent again, waited because of this limit"
 	case fact.ShareLate:
 		return "a thread took over its new share of the rate too late: some requests may have been " +
 			"sent twice"

@@ -37,22 +37,23 @@ func MergeParts(found []*fact.Fact) (all []fact.Fact, of []int) {
 	return all, of
 }
 
-// ofParts is before the sentence of a fact that only some of the parts of a load have.
+// ofParts is before the sentence of a fact that only some of the parts of a load have, each of
+// which a generator makes: "on generators 1 and 3 (of 4): ".
 func ofParts(of fact.Scope) string {
-	if of.OfParts == 0 {
+	if len(of.Parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("in %s of the load's %d parts: ", partsText(of.Parts), of.OfParts)
-}
-
-// partsText names parts of a load: "part 2", "parts 1 and 3".
-func partsText(parts []int) string {
-	if len(parts) == 1 {
-		return "part " + numbers(parts)
-	}
-	all := make([]string, len(parts))
-	for i, n := range parts {
+	all := make([]string, len(of.Parts))
+	for i, n := range of.Parts {
 		all[i] = strconv.Itoa(n)
 	}
-	return "parts " + listed(all)
+	on := "on generators "
+	if len(all) == 1 {
+		on = "on generator "
+	}
+	on += listed(all)
+	if of.OfParts > 0 {
+		on += fmt.Sprintf(" (of %d)", of.OfParts)
+	}
+	return on + ": "
 }

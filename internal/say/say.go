@@ -96,9 +96,9 @@ func sentence(f fact.Fact) string {
 	case fact.RatesApart:
 		return ratesApart(a)
 	case fact.StepsFailedAfter:
-		return fmt.Sprintf("iterations that began in the window sent %s after it, and %s of these "+
-			"failed: the iterations count as failed, but the steps are not among the errors",
-			digits.Plural(a.Steps, "step"), count(a.Failed))
+		return fmt.Sprintf("%s %s sent after the window's end, by iterations that began in it; %s of "+
+			"these steps failed: the iterations count as failed, but the steps are not among the errors",
+			digits.Plural(a.Steps, "step"), digits.Were(a.Steps), count(a.Failed))
 	}
 	return cmp.Or(noticeSentence(f.Args), lossSentence(f), serverSentence(f), streamSentence(f),
 		fleetSentence(f), manySentence(f), experimentSentence(f),
@@ -237,10 +237,7 @@ func lostAddress(of fact.Scope, a fact.AddressLost) string {
 		when = " from " + since + " until " + back + " of the window"
 	}
 	if a.BackS > 0 && a.Times > 1 {
-		when = fmt.Sprintf(" %d times between %s and %s of the window", a.Times, since, back)
-	}
-	if len(of.Parts) > 0 {
-		when += ", for " + partsText(of.Parts) + " of the load"
+		when = fmt.Sprintf(" in %d outages between %s and %s of the window", a.Times, since, back)
 	}
 	switch {
 	case a.Others == 1:
@@ -263,19 +260,19 @@ func count(n int64) string { return digits.Thousands(strconv.FormatInt(n, 10)) }
 
 // ratesApart says that results count rates differently.
 func ratesApart(a fact.RatesApart) string {
-	return fmt.Sprintf("an older dyno measured %d of the %d results: its rates count the requests "+
-		"that were due in the window, and those of this dyno count the answers that came in it; if "+
-		"answers are slow, compare neither rates nor CPU per request", a.Older, a.All)
+	return fmt.Sprintf("an older dyno measured %d of the %d results: its rate is requests due per "+
+		"second, and this version's is answers received per second; if answers are slow, compare "+
+		"neither rates nor CPU per request", a.Older, a.All)
 }
 
 // othersOfName says which processes of a name are watched, and which are not.
 func othersOfName(a fact.OthersOfName) string {
-	listens := "it listens"
+	listens := "listens"
 	if len(a.Watched) > 1 {
-		listens = "they listen"
+		listens = "listen"
 	}
-	return fmt.Sprintf("of the processes named %q, dyno watches %s, because %s on port %d; it does "+
-		"not watch %s", a.Name, numbers(a.Watched), listens, a.Port, numbers(a.Others))
+	return fmt.Sprintf("of the processes named %q, dyno watches %s, which %s on port %d, and not %s",
+		a.Name, pids(a.Watched), listens, a.Port, pids(a.Others))
 }
 
 // noListener says what is watched if nothing of the name listens where the load goes.
@@ -286,19 +283,26 @@ func noListener(a fact.NoListener) string {
 	}
 	return fmt.Sprintf("dyno watches all processes named %q (%s), because it sees none of them "+
 		"listen %s; a process behind a proxy or in a container may listen there unseen",
-		a.Name, numbers(a.Watched), where)
+		a.Name, pids(a.Watched), where)
 }
 
-// numbers are a few numbers, of processes and the like: "12, 13 and 2 more".
+// pids are a few processes: "PID 12", "PIDs 5, 7 and 2 more".
+func pids(all []int) string {
+	if len(all) == 1 {
+		return "PID " + numbers(all)
+	}
+	return "PIDs " + numbers(all)
+}
+
+// numbers are a few numbers, of processes and the like: "12 and 13", "12, 13 and 2 more".
 func numbers(all []int) string {
 	const most = 8
 	var parts []string
 	for _, n := range all[:min(len(all), most)] {
 		parts = append(parts, strconv.Itoa(n))
 	}
-	s := strings.Join(parts, ", ")
 	if n := len(all) - most; n > 0 {
-		s += fmt.Sprintf(" and %d more", n)
+		parts = append(parts, fmt.Sprintf("%d more", n))
 	}
-	return s
+	return listed(parts)
 }

@@ -87,7 +87,7 @@ var said = []fact.Fact{
 	{Scope: fact.Scope{Address: "192.0.2.1:80"}, Args: fact.AddressLost{Name: "shop.example", Why: "reset", BackS: 1.5, Times: 1, Others: 1}},
 	{Scope: fact.Scope{Address: "192.0.2.1:80"}, Args: fact.AddressLost{Name: "shop.example", Why: "refused", SinceS: 2.5, Times: 2}},
 	{Scope: fact.Scope{Address: "192.0.2.1:80"}, Args: fact.AddressLost{Name: "shop.example", Why: "timeout", Times: 1}},
-	{Scope: fact.Scope{Address: "192.0.2.1:80", Parts: []int{1, 3}}, Args: fact.AddressLost{Why: "timeout", SinceS: 2.5, Times: 1, Others: 1}},
+	{Scope: fact.Scope{Address: "192.0.2.1:80", Parts: []int{1, 3}, OfParts: 4}, Args: fact.AddressLost{Why: "timeout", SinceS: 2.5, Times: 1, Others: 1}},
 	{Scope: fact.Scope{Address: "127.0.0.1:80"}, Args: fact.AddressLost{Why: "refused", SinceS: 2.5, Times: 1}},
 	{Args: fact.NoServer{Of: 8, Held: 3, LostUS: 1.88e6, WindowUS: 5e6}},
 	{Args: fact.NoServer{Of: 80, Streams: true, Held: 30, Unanswered: 2, LostUS: 1.88e6, WindowUS: 5e6}},
@@ -110,7 +110,8 @@ var said = []fact.Fact{
 
 	{Args: fact.NotCompared{Comparable: 2, Variants: 6, NotTested: []fact.NotTested{
 		{Variant: "absent", Missing: []string{"nginx is not on the PATH", "port 80 is taken"}},
-		{Variant: "created", Why: "status is 201", Remedy: "write fairness: {mode: warn}"}, {Variant: "none", Why: "it was refused"}},
+		{Variant: "created", Why: `its status is 201 where "go" has 200`, Remedy: "to compare it all the same, write fairness: {mode: warn} in the file"},
+		{Variant: "none", Why: "its server ended with status 3"}},
 		Failed: []fact.FailedVariant{{Variant: "go", Trials: 3, Phase: "start", Why: "ended with status 3"},
 			{Variant: "php", Trials: 1, Phase: "load", Why: "connection refused"}}}},
 	{Args: fact.NotCompared{Variants: 2, Unpaired: true}},
@@ -149,6 +150,7 @@ var said = []fact.Fact{
 	{Scope: fact.Scope{Group: "B"}, Args: fact.GroupIncomplete{}}, {Scope: fact.Scope{Group: "B"}, Args: fact.GroupQuick{}},
 	{Scope: fact.Scope{Group: "A", Variant: "fast", Level: "c16"}, Args: fact.NotInGroup{Group: "B"}},
 	{Scope: fact.Scope{Group: "B"}, Args: fact.MetricLacking{Metric: "cpu", Runs: 0, Against: fact.Scope{Group: "A", Level: "c16"}, AgainstRuns: 5}},
+	{Scope: fact.Scope{Group: "B"}, Args: fact.MetricLacking{Metric: "p99", Against: fact.Scope{Group: "A"}, Needs: 368}},
 
 	{Args: fact.OpensUnknown{Why: fact.InBrief}}, {Args: fact.OpensUnknown{Why: fact.OfStreams}}, {Args: fact.OpensUnknown{Why: fact.Elsewhere}},
 	{Args: fact.OpensUnknown{Why: fact.Unreadable, Text: "open /proc/net/snmp: permission denied"}},
@@ -273,7 +275,9 @@ var said = []fact.Fact{
 	{Args: fact.ErrorAnswers{Count: 8, Percent: 100, All: true, Of: []string{"500", "503"}}, Remedies: []fact.Remedy{{Setting: "expect", Value: fact.Some}}},
 	{Args: fact.ErrorAnswers{Count: 8, Percent: 100, All: true, Of: []string{"404"}}, Remedies: []fact.Remedy{{Setting: "expect_status", Value: fact.Some}}},
 	{Args: fact.ErrorAnswers{Count: 8, Percent: 100, All: true, Of: []string{"407"}, ProxyRefuses: true}},
-	{Args: fact.ErrorAnswers{Count: 300_000, Percent: 75, Of: []string{"404", "check price: answered 200"}}},
+	{Args: fact.ErrorAnswers{Count: 300_000, Percent: 75, Of: []string{"404"},
+		Checks: []fact.CheckMissed{{Name: "price", Status: 200}, {Name: "size"}}}},
+	{Args: fact.ErrorAnswers{Count: 300_000, Percent: 75, Of: []string{"404", "check price: answered 200"}}}, // an older dyno's
 	{Args: fact.ErrorAnswers{Count: 1, Percent: 20, Of: []string{"404"}}},
 	{Args: fact.RequestsFailed{Percent: 2.04}},
 	{Args: fact.RequestsUnanswered{Percent: 5.04}, Remedies: []fact.Remedy{{Setting: "drain", Value: fact.Higher}}},
@@ -303,7 +307,7 @@ var said = []fact.Fact{
 	{Args: fact.ProfileLacking{Taken: true, Why: "no space left on device"}},
 	{Args: fact.ProfileInStep{}, Remedies: []fact.Remedy{{Setting: "arrival", Value: "poisson"}}},
 	{Args: fact.NotWatched{Why: "the agent is gone"}},
-	{Args: fact.NotStored{Why: "storing the result: no space left on device"}},
+	{Args: fact.NotStored{Why: "the result was not stored: no space left on device"}},
 	{Args: fact.PartsApart{ApartUS: 31_250}},
 	{Args: fact.IterationsUnknown{Parts: 1, Of: 4}},
 	{Args: fact.RoutesUntimed{Routes: 12, Of: 1000}},
@@ -439,12 +443,12 @@ func TestAdvice(t *testing.T) {
 // The server is silent from an instant on only if that is when all connections lost it.
 func TestGone(t *testing.T) {
 	for want, a := range map[string]fact.NoServer{
-		"SERVER SILENT from 5.69 s of the window on (all 10 connections waited for an answer at the end)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6},
+		"SERVER SILENT from 5.69 s of the window on (all 10 connections were waiting for an answer when the run ended)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6},
 		" 0": {Of: 4, Unanswered: 4, SinceS: 1, LostUS: 3.2e6},   // one from 1 s on, the others from 8 s on
 		" 1": {Of: 20, Unanswered: 20, SinceS: 2, LostUS: 0.4e6}, // one; the others only at the end
 		" 2": {Of: 1, Unanswered: 1, SinceS: 6, LostUS: 5e6},     // and another time before
 		" 3": {Of: 10, Unanswered: 9, SinceS: 5.69, LostUS: 4.3e6},
-		"PROXY SILENT from 5.69 s of the window on (all 10 connections waited for an answer at the end)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6, Peer: fact.Proxy},
+		"PROXY SILENT from 5.69 s of the window on (all 10 connections were waiting for an answer when the run ended)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6, Peer: fact.Proxy},
 	} {
 		a.WindowUS = 1e7
 		if got := Gone(fact.Fact{Args: a}); got != want && (want[0] != ' ' || got != "") {
@@ -465,8 +469,8 @@ func TestMergeParts(t *testing.T) {
 		{[]*fact.Fact{nil, nil}, ""},
 		{[]*fact.Fact{busy(98)}, "98 %"},
 		{[]*fact.Fact{busy(98), busy(98.4)}, "98 %"},
-		{[]*fact.Fact{nil, busy(98), busy(98.4)}, "in parts 2 and 3 of the load's 3 parts: 98 %"},
-		{[]*fact.Fact{busy(99), busy(98), busy(99)}, "in parts 1 and 3 of the load's 3 parts: 99 %; in part 2 of the load's 3 parts: 98 %"},
+		{[]*fact.Fact{nil, busy(98), busy(98.4)}, "on generators 2 and 3 (of 3): 98 %"},
+		{[]*fact.Fact{busy(99), busy(98), busy(99)}, "on generators 1 and 3 (of 3): 99 %; on generator 2 (of 3): 98 %"},
 	} {
 		var said []string
 		all, _ := MergeParts(c.found)
@@ -504,7 +508,7 @@ func TestStart(t *testing.T) {
 		"connection refused":                                       {Args: fact.LoadStopped{Why: "connection refused"}},
 		"what it was":                                              {Args: fact.Told{Text: "what it was"}},
 		"shop.example: connection refused":                         {Args: fact.LoadStopped{Why: "shop.example: connection refused"}},
-		"The system does not tell: open x: gone":                   {Args: fact.OpensUnknown{Why: fact.Unreadable, Text: "open x: gone"}},
+		"The system does not tell how many connections were opened: open x: gone": {Args: fact.OpensUnknown{Why: fact.Unreadable, Text: "open x: gone"}},
 	} {
 		if got := Start(f); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -544,12 +548,12 @@ func TestMerge(t *testing.T) {
 		{[]fact.Fact{share(fact.ByOthers, 25), share(fact.ByOthers, 25)}, "[other programs used at least 25 % of the machine's CPUs [0 1]]"},
 		{[]fact.Fact{share(fact.ByQuota, 1), share(fact.ByQuota, 3)},
 			"[the CPU quota of dyno's cgroup took 1 to 3 % of the CPUs' time, in 1 to 3 periods [0 1]]"},
-		{[]fact.Fact{pause(900), pause(1100)}, "[garbage collection stopped the generator for up to 900 µs to 1.1 ms: the highest latencies may be its own [0 1]]"},
-		{[]fact.Fact{pause(800), pause(900)}, "[garbage collection stopped the generator for up to 800 to 900 µs: the highest latencies may be its own [0 1]]"},
+		{[]fact.Fact{pause(900), pause(1100)}, "[garbage collection stopped the generator for up to 900 µs to 1.1 ms: that much of the highest latencies may be its own [0 1]]"},
+		{[]fact.Fact{pause(800), pause(900)}, "[garbage collection stopped the generator for up to 800 to 900 µs: that much of the highest latencies may be its own [0 1]]"},
 		{[]fact.Fact{changed("404"), changed("503"), changed("404")},
 			"[the server answers otherwise after the load: status was 200 and is 404 [0 2] the server answers otherwise after the load: status was 200 and is 503 [1]]"},
-		{[]fact.Fact{late(3, 1), late(3, 1)}, "[in part 1 of the load's 3 parts: " + none + " [0 1]]"},
-		{[]fact.Fact{late(3, 2), late(3, 1)}, "[in parts 1 and 2 of the load's 3 parts: " + none + " [0 1]]"},
+		{[]fact.Fact{late(3, 1), late(3, 1)}, "[on generator 1 (of 3): " + none + " [0 1]]"},
+		{[]fact.Fact{late(3, 2), late(3, 1)}, "[on generators 1 and 2 (of 3): " + none + " [0 1]]"},
 		{[]fact.Fact{late(2, 2), late(2, 1)}, "[" + none + " [0 1]]"},
 		{[]fact.Fact{late(2, 2), late(0)}, "[" + none + " [0 1]]"},
 	} {

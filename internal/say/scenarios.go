@@ -18,7 +18,7 @@ func scenarioText(f fact.Fact, v Voice) string {
 	}
 	can := remedies(f.Remedies, v)
 	if a.Of == fact.SignerNone {
-		can = append([]string{"write the option user"}, can...)
+		can = append([]string{`write the option "user"`}, can...)
 	}
 	if a.Of == fact.NameUnknown {
 		can = append(can, columnsHint(a)+functionHints[a.Name])
@@ -61,8 +61,8 @@ func inScenario(a fact.InScenario) string {
 	case fact.OptionValue:
 		return fmt.Sprintf("the option %q cannot be %.40q", a.Name, a.Value)
 	case fact.RowsMixed:
-		return fmt.Sprintf("%s is from another row of the data in each iteration, but the request of "+
-			"line %d keeps the row with which it was sent", hole, a.Line)
+		return fmt.Sprintf("%s changes with every iteration, but the request of line %d is not sent in "+
+			"each of them and keeps an earlier value", hole, a.Line)
 	case fact.ValueLater:
 		return hole + " has no value here: a request further down captures it"
 	case fact.NameUnknown:
@@ -71,13 +71,13 @@ func inScenario(a fact.InScenario) string {
 		return fmt.Sprintf("%s stands in JSON without quotes, but its value is no number, boolean or "+
 			"null: write \"%[1]s\"", hole)
 	case fact.FormatUnknown:
-		return fmt.Sprintf("%.40q is no format of a stream: write # dyno: stream FORMAT, where FORMAT "+
-			"is one of %s", a.Value, strings.Join(a.Has, ", "))
+		return fmt.Sprintf("%.40q is no format of a stream: write \"# dyno: stream FORMAT\", where "+
+			"FORMAT is one of %s", a.Value, strings.Join(a.Has, ", "))
 	case fact.FormatsMixed:
 		return fmt.Sprintf("one load cannot have streams of both %s and %s", a.Other, a.Value)
 	case fact.RedirectsMany:
-		return fmt.Sprintf("the request was redirected more than %d times, the limit of max-redirs",
-			a.Most)
+		return fmt.Sprintf("the request was redirected more than %d times, the limit of the option "+
+			`"max-redirs"`, a.Most)
 	case fact.NoHost:
 		return fmt.Sprintf("the URL has no host: begin it with {{base}}, as in %s {{base}}/", a.Name)
 	case fact.NoScheme:
@@ -102,20 +102,20 @@ func inScenario(a fact.InScenario) string {
 
 // plainFaults say what is wrong where nothing is named.
 var plainFaults = map[fact.ScenarioFault]string{
-	fact.NoLaterRequest: "every request has the comment once or every, so that later iterations " +
-		"would have no request: leave it out of one",
+	fact.NoLaterRequest: `every request has the comment "# dyno: once" or "# dyno: every", so that ` +
+		"later iterations would have no request: leave it out of one",
 	fact.NothingFollows: "no request follows whose answer could make dyno send this one again: " +
-		"write again on before the request that gets the token",
-	fact.HeaderForm: "write the option header as header: Name: value",
+		`write "# dyno: again on" before the request that gets the token`,
+	fact.HeaderForm: `write the option "header" as header: Name: value`,
 	fact.SignerNone: "the request must be signed, but no user is given",
-	fact.SignerPartial: "the option user is not complete: write NAME:PASSWORD for digest, and " +
+	fact.SignerPartial: `the option "user" is not complete: write NAME:PASSWORD for digest, and ` +
 		"KEY:SECRET for aws-sigv4",
 	fact.NoBodyToStream: "the answer to HEAD has no body, so it is no stream",
 	fact.StreamCompressed: "dyno cannot tell the events of a compressed answer apart while they " +
-		"arrive; leave out the option compressed",
-	fact.PathUnknown: "the path begins with a value that is known only during the load; write / " +
+		`arrive; leave out the option "compressed"`,
+	fact.PathUnknown: `the path begins with a value that is known only during the load; write "/" ` +
 		"before it",
-	fact.Fragment:     "a request's URL has no fragment; leave out # and what follows it",
+	fact.Fragment:     `a request's URL has no fragment; leave out "#" and what follows it`,
 	fact.ValueNoText:  "the value is no text: a list, an object or bytes cannot stand in a template",
 	fact.ValueNotBare: "the value stands in JSON without quotes, but is no number, boolean or null",
 }
@@ -137,7 +137,7 @@ var whyInNoLoad = map[fact.NotInLoad]string{
 	{What: fact.HurlQuery, Name: "certificate"}: "dyno keeps no certificates",
 	{What: fact.HurlQuery, Name: "ip"}:          "dyno chooses among all addresses of the server",
 	{What: fact.HurlOption, Name: "location-trusted"}: "no load goes to another server; " +
-		"write location",
+		`write "location"`,
 	{What: fact.HurlOption, Name: "output"}: "a load writes no responses to files; leave it " +
 		"out",
 	{What: fact.HurlOption, Name: "aws-sigv4"}: "dyno signs for aws:amz alone; write " +

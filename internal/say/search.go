@@ -1,6 +1,7 @@
 package say
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -38,8 +39,8 @@ func searchPhrase(args fact.Args) phrase {
 	case fact.SearchEnded:
 		return endingPhrase(a)
 	case fact.GivenUp:
-		return phrased("dyno gave the probe up after %v, because the requests of more than a second "+
-			"were due and not sent: %v", seconds(a.AfterS, 0), Shortage(a.Shortage))
+		return phrased("dyno stopped the probe after %v, because more requests were overdue than are "+
+			"due in a second: %v", seconds(a.AfterS, 0), Shortage(a.Shortage))
 	case fact.LatencyGrowing:
 		return phrased("latency grew from second to second until the end: above the server's limit it " +
 			"grows without end")
@@ -86,7 +87,7 @@ func searchPhrase(args fact.Args) phrase {
 // errorName is what an answer was that was an error.
 func errorName(e fact.ErrorCount) string {
 	if e.Check {
-		return "check " + e.What
+		return fmt.Sprintf("check %q", e.What)
 	}
 	return e.What
 }

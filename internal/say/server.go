@@ -67,8 +67,7 @@ func Gone(f fact.Fact) string {
 		}
 	case fact.NoServer:
 		if a.Unanswered == a.Of && isTime(a.LostUS, toEnd(a)) && len(f.Scope.Parts) == 0 {
-			return fmt.Sprintf("%s SILENT %s (%s waited for an answer at the end)", peerNames[a.Peer],
-				fromOn(a.SinceS), places(a.Of, a))
+			return fmt.Sprintf("%s SILENT %s (%s)", peerNames[a.Peer], fromOn(a.SinceS), waiting(a))
 		}
 	}
 	return ""
@@ -97,34 +96,41 @@ func toEnd(a fact.NoServer) float64 { return a.WindowUS - a.SinceS*1e6 }
 // it is taken to have lasted until the window's end.
 func longest(a fact.NoServer) float64 { return cmp.Or(a.LongestUS, toEnd(a)) }
 
+// isToEnd reports whether the longest time without a server lasted until the window's end, which is
+// a little later for one generator than for others.
+func isToEnd(a fact.NoServer) bool { return longest(a) >= 0.99*toEnd(a) }
+
 // sinceText says from when to when there was no server, if that was one time, or else from when to
 // when the longest such time was, which has a name.
 func sinceText(a fact.NoServer, isOne bool, name string) string {
-	text := ", "
-	if !isOne {
-		text = "; the longest " + name + " was "
+	if isOne {
+		return ", " + spanText(a)
 	}
-	if longest(a) >= 0.99*toEnd(a) { // a window ends a little later for one generator than for others
-		return text + fromOn(a.SinceS)
+	return "; the longest " + name + " was " + spanText(a)
+}
+
+// spanText says from when to when the longest time without a server was.
+func spanText(a fact.NoServer) string {
+	if isToEnd(a) {
+		return fromOn(a.SinceS)
 	}
 	since := "the start"
 	if a.SinceS > 0 {
 		since = digits.Micros(a.SinceS * 1e6)
 	}
-	return text + "from " + since + " to " + digits.Micros(a.SinceS*1e6+longest(a)) + " of the window"
+	return "from " + since + " to " + digits.Micros(a.SinceS*1e6+longest(a)) + " of the window"
 }
 
 // noServerSentence says how many connections had no server, and since when.
 func noServerSentence(a fact.NoServer) string {
 	switch {
 	case a.Held > 0 && a.Unanswered > 0:
-		return fmt.Sprintf("%s got no answer in the whole window, and %s others waited for an answer at "+
-			"its end", places(a.Held, a), count(a.Unanswered))
+		return fmt.Sprintf("%s got no answer in the whole window, and %s others were waiting for one "+
+			"when it ended", places(a.Held, a), count(a.Unanswered))
 	case a.Held > 0:
 		return places(a.Held, a) + " got no answer in the whole window"
 	case a.Unanswered > 0:
-		return places(a.Unanswered, a) + " waited for an answer at the end of the run" +
-			sinceText(a, isTime(a.LostUS*float64(a.Of)/float64(a.Unanswered), toEnd(a)), "wait")
+		return waitText(a)
 	}
 	if a.OutageUS > 0 && a.OutageUS >= allAtOnce*a.LostUS {
 		return fmt.Sprintf("no connection could be opened for %s of the window's %s%s%s",
@@ -133,7 +139,30 @@ func noServerSentence(a fact.NoServer) string {
 	}
 	mean := digits.Significant(float64(a.Of)*a.LostUS/max(a.WindowUS, 1), 2)
 	return fmt.Sprintf("%s did not serve %s of %s on average%s%s", Peer(a.Peer), mean, placesOf(a),
-		inBrackets(a.Why), sinceText(a, isTime(a.LostUS, toEnd(a)), "outage of one"))
+		inBrackets(a.Why), sinceText(a, isTime(a.LostUS, toEnd(a)), "outage of a single connection"))
+}
+
+// waitText says how many connections were waiting when the run ended, and since when all were, or
+// when one of them waited longest.
+func waitText(a fact.NoServer) string {
+	text := waiting(a)
+	if isToEnd(a) && isTime(a.LostUS*float64(a.Of)/float64(a.Unanswered), toEnd(a)) {
+		return text + ", and had been " + fromOn(a.SinceS)
+	}
+	text += "; the longest wait of a single connection was "
+	if !isToEnd(a) {
+		text += "an earlier one, "
+	}
+	return text + spanText(a)
+}
+
+// waiting says how many connections were waiting when the run ended.
+func waiting(a fact.NoServer) string {
+	were := "were"
+	if a.Unanswered == 1 {
+		were = "was"
+	}
+	return places(a.Unanswered, a) + " " + were + " waiting for an answer when the run ended"
 }
 
 // places are n of the connections of a load, or of the requests in flight on them.

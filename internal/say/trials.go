@@ -98,7 +98,7 @@ func lackingPhrase(a fact.AnswersLacking) phrase {
 		if i == 0 {
 			between = " (checks that failed: "
 		}
-		p = phrased("%v%v%v: %v", p, between, c.Name, counts(c.Count))
+		p = phrased("%v%v%v: %v", p, between, strconv.Quote(c.Name), counts(c.Count))
 	}
 	if len(a.Checks) > 0 {
 		p.add(")")

@@ -133,8 +133,8 @@ func (p *parser) applyNote(f *File, e *Entry, n note) (problem string) {
 		}
 		return e.Again.add(word, rest)
 	}
-	return fmt.Sprintf("%.40q is unknown: write # dyno: delay 1s..3s, weight 3, stream sse, once, "+
-		"every 50m, or again on 401", n.text)
+	return fmt.Sprintf("%.40q is unknown: write \"# dyno: WHAT\", where WHAT is delay 1s..3s, "+
+		"weight 3, stream sse, once, every 50m, or again on 401", n.text)
 }
 
 // refuseNotes refuses the notes that are before no request.
@@ -149,7 +149,7 @@ func (p *parser) refuseNotes() {
 func (n note) isCookieStorage() bool { return strings.HasPrefix(n.text, cookieStorage) }
 
 func (p *parser) misplaced(n note) {
-	p.fail(n.at, "# dyno: stands on a line before a request, which this one does not")
+	p.fail(n.at, `"# dyno:" stands on a line before a request, which this one does not`)
 }
 
 func parseDelay(s string) (d *Delay, problem string) {
@@ -174,16 +174,16 @@ func (r *Recurrence) add(word, rest string) (problem string) {
 	case word == "again":
 		return r.addStatus(rest)
 	case r.Stays():
-		return "an entry has once or every, and one of them only once"
+		return `an entry has "once" or "every", and one of them only once`
 	case word == "once" && rest != "":
-		return fmt.Sprintf("%.40q stands behind once: write # dyno: once", rest)
+		return fmt.Sprintf("%.40q stands behind \"once\": write \"# dyno: once\"", rest)
 	case word == "once":
 		r.Once = true
 		return ""
 	}
 	var err error
 	if r.Every, err = time.ParseDuration(rest); err != nil || r.Every <= 0 {
-		return fmt.Sprintf("%.40q is no time: write # dyno: every 50m, or 90s", rest)
+		return fmt.Sprintf("%.40q is no time: write \"# dyno: every 50m\", or 90s", rest)
 	}
 	return ""
 }
@@ -194,10 +194,10 @@ func (r *Recurrence) addStatus(rest string) (problem string) {
 	status, err := strconv.Atoi(strings.TrimSpace(text))
 	switch {
 	case !is || err != nil || status < 300 || status > 599:
-		return fmt.Sprintf("%.40q says not one status from 300 to 599: write # dyno: again on 401, and "+
-			"another on a line of its own", rest)
+		return fmt.Sprintf("%.40q says not one status from 300 to 599: write \"# dyno: again on 401\", "+
+			"and another on a line of its own", rest)
 	case slices.Contains(r.On, status):
-		return fmt.Sprintf("again on %d is there twice", status)
+		return fmt.Sprintf("\"again on %d\" is there twice", status)
 	}
 	r.On = append(r.On, status)
 	return ""

@@ -40,7 +40,7 @@ func plainSteps(t *testing.T, m *Maker) (all []bool) {
 // What makes no sense is refused where it stands.
 func TestStreamFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"# dyno: stream\nGET {{base}}/\n":                                             `test.hurl:1:1: "" is no format of a stream: write # dyno: stream FORMAT, where FORMAT is one of sse, ndjson, chunks,`,
+		"# dyno: stream\nGET {{base}}/\n":                                             `test.hurl:1:1: "" is no format of a stream: write "# dyno: stream FORMAT", where FORMAT is one of sse, ndjson, chunks,`,
 		"# dyno: stream 7\nGET {{base}}/\n":                                           `test.hurl:1:1: "7" is no format of a stream`,
 		"# dyno: stream sse\n# dyno: stream sse\nGET {{base}}/":                       `test.hurl:2:1: stream is there twice`,
 		"# dyno: stream sse\nHEAD {{base}}/\n":                                        "test.hurl:1:1: the answer to HEAD has no body, so it is no stream",

@@ -267,13 +267,28 @@ func (u *Unpaired) compareSample(base Sample, m lab.Measure) {
 		a, err := u.ask(i+1, base, other, m, stats.Margin{Practical: u.Margin, Floor: noise})
 		if err != nil {
 			u.gaps = append(u.gaps, warn(fact.MetricLacking{Metric: m.Name, Runs: countHaving(other, m),
-				Against: u.sampleScope(base), AgainstRuns: countHaving(base, m), InRounds: u.AreInRounds()},
-				u.sampleScope(other)))
+				Against: u.sampleScope(base), AgainstRuns: countHaving(base, m), InRounds: u.AreInRounds(),
+				Needs: valuesNeeded(m, base, other)}, u.sampleScope(other)))
 			continue
 		}
 		found = append(found, a)
 	}
 	u.asked = append(u.asked, found...)
+}
+
+// valuesNeeded is how many values a run needs for the percentile that a measure is, if a run of
+// these samples has fewer; 0 if none has.
+func valuesNeeded(m lab.Measure, all ...Sample) int64 {
+	tail, is := lab.TailOf(m.Name)
+	for _, s := range all {
+		if is && slices.ContainsFunc(s.Trials, func(t *lab.Trial) bool {
+			n := tail.Count(t)
+			return n > 0 && n < tail.Least()
+		}) {
+			return tail.Least()
+		}
+	}
+	return 0
 }
 
 func countHaving(s Sample, m lab.Measure) (n int) {

@@ -89,7 +89,8 @@ func TestCompareResults(t *testing.T) {
 		{"unreliable", unreliable, stats.Different, lab.Undecided, "6 of 12 trials are unreliable (grade F); throughput"},
 		{"errors", failing, stats.Equivalent, lab.Undecided, "1 runs of B are of grade F: 10 of 100"},
 		{"no answer", silent, stats.Equivalent, lab.Undecided, "throughput of B: 1 runs lack it"},
-		{"too few exchanges", few, stats.Equivalent, lab.Undecided, "a comparison of p99 takes at least 1 run of each: 0 runs of B"},
+		{"too few exchanges", few, stats.Equivalent, lab.Undecided, "a comparison of p99 takes at least 1 run of each: 0 runs of B and " +
+			"6 of A have a value, because a p99 needs 368 requests in a run; make the runs longer"},
 	} {
 		u, err := CompareGroups([]Group{GroupResults("base", base), GroupResults("head", test.with)}, nil, 0.02)
 		if err != nil {

@@ -75,8 +75,10 @@ func mergeLost(parts [][]fact.Fact) (all []fact.Fact) {
 		}
 	}
 	for i := range all {
-		if len(all[i].Scope.Parts) == len(parts) {
-			all[i].Scope.Parts = nil
+		if scope := &all[i].Scope; len(scope.Parts) == len(parts) {
+			scope.Parts = nil
+		} else {
+			scope.OfParts = len(parts)
 		}
 	}
 	return all

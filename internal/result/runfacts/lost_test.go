@@ -69,6 +69,7 @@ func TestMergeLost(t *testing.T) {
 		{lost("a", 2, 4, 1, fact.Warning), lost("b", 2, 9, 0, fact.Error)},
 	})
 	want := []fact.Fact{lost("a", 1, 9, 1, fact.Warning), lost("b", 2, 0, 0, fact.Error, 1, 3)}
+	want[1].Scope.OfParts = 3
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -165,11 +165,14 @@ func atMost(n int, s format.Style) int {
 
 // groupPart has the findings of a measure.
 func groupPart(g answer.Group, s format.Style) document.Part {
-	title := g.Name
+	title, brackets := g.Name, ""
+	if slices.ContainsFunc(g.Findings, func(f answer.Finding) bool { return f.Interval != "" }) {
+		brackets = "; [95 % interval]"
+	}
 	if g.Against != "" {
 		title += " against " + g.Against
 	}
-	p := document.Part{Head: title + " (" + g.Better + "; " + g.Change + ")", Sides: "lrrl",
+	p := document.Part{Head: title + " (" + g.Better + "; " + g.Change + brackets + ")", Sides: "lrrl",
 		Table: format.Table{{"variant", "median", "change", "95 % interval", "verdict"}}}
 	findings, open := withoutNoise(g.Findings, s)
 	shown := answer.Shown(findings, atMost(mostRows, s))
@@ -295,17 +298,22 @@ func medianGlance(s format.Style, r *lab.Record, a answer.Answer) (none document
 		metrics = append(metrics, m)
 		t[0] = append(t[0], fmt.Sprintf("%s (%s)", m, metricUnit(r, string(m))))
 	}
+	given := false
 	for _, arm := range r.Arms {
 		row, any := []string{format.Clip(format.PlainLine(arm.Name), labelWidth(s))}, 0
 		for _, m := range metrics {
 			cell, n := medianFigure(r, arm.Name, level, string(m))
 			row, any = append(row, cell), max(any, n)
+			given = given || strings.Contains(cell, "±")
 		}
 		if any > 0 {
 			t = append(t, row)
 		}
 	}
 	p := document.Part{Table: t, Sides: "lr", Spare: 2}
+	if given {
+		p.Under = []string{"±: half of a median's 95 % interval"}
+	}
 	for _, line := range (document.Doc{Parts: []document.Part{p}}).TextLines(s) {
 		if utf8.RuneCountInString(line) > s.LineWidth()+2 {
 			return none

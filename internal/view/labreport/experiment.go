@@ -232,19 +232,29 @@ func verdictMark(c lab.Comparison, f answer.Finding) string {
 	if c.ClientBound {
 		s += ", client-bound"
 	}
-	if c.Disturbed > 0 {
-		s += fmt.Sprintf(", %d disturbed", c.Disturbed)
+	var doubts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			doubts = append(doubts, format.Count(int64(n))+what)
+		}
 	}
-	if c.OtherLoad > 0 {
-		s += fmt.Sprintf(", %d of another load", c.OtherLoad)
+	add(c.Disturbed, heldUp(c))
+	add(c.OtherLoad, " of another load")
+	add(c.GradeF, " of grade F")
+	add(c.Missing, " missing")
+	if len(doubts) == 0 {
+		return s
 	}
-	if c.GradeF > 0 {
-		s += fmt.Sprintf(", %d of grade F", c.GradeF)
+	return s + "; " + strings.Join(doubts, ", ")
+}
+
+// heldUp is of how many pairs, or runs, a generator was held up. The cautions about runs that are
+// no pairs call such a generator client-bound.
+func heldUp(c lab.Comparison) string {
+	if c.Against == 0 {
+		return " of " + format.Plural(int64(c.Trials), "pair") + " held up"
 	}
-	if c.Missing > 0 {
-		s += fmt.Sprintf(", %d missing", c.Missing)
-	}
-	return s
+	return " of " + format.Plural(int64(c.Trials+c.Against), "run") + " client-bound"
 }
 
 func pValueText(p float64) string {

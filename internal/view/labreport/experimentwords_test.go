@@ -124,8 +124,12 @@ func TestWordsOf(t *testing.T) {
 // A generator at its limit, and one that was held up, are told apart.
 func TestMarksOfLimits(t *testing.T) {
 	all := verdicts()
+	run := all["held up"]
+	run.Against, run.GradeF = 6, 2
+	all["runs held up"] = run
 	for name, want := range map[string]string{"alike": "the same, within 0 %", "bound": "not valid, client-bound",
-		"held up": "the same, within 0 %, 1 disturbed", "bound and held up": "not valid, client-bound, 1 disturbed"} {
+		"held up": "the same, within 0 %; 1 of 14 pairs held up", "bound and held up": "not valid, client-bound; 1 of 14 pairs held up",
+		"runs held up": "the same, within 0 %; 1 of 20 runs client-bound, 2 of grade F"} {
 		if verdictMark(all[name], labanswer.FindingOf(all[name], nil)) != want {
 			t.Errorf("%s: %q", name, verdictMark(all[name], labanswer.FindingOf(all[name], nil)))
 		}

@@ -215,10 +215,10 @@ func generatorRow(r *result.Result, s format.Style) document.Row {
 		row.Text += "; busy " + format.Percent(r.Generator.BusyPercent)
 	}
 	if lag := r.Generator.SendLagP99; lag != nil && !s.Detail {
-		row.Text += ", sent late by p99 " + format.Micros(*lag)
+		row.Text += ", 1 % sent more than " + format.Micros(*lag) + " late"
 	}
 	if lag := r.Generator.ReadLagP99; lag != nil && !s.Detail {
-		row.Text += ", events lay unread for p99 " + format.Micros(*lag)
+		row.Text += ", 1 % of the events unread for more than " + format.Micros(*lag)
 	}
 	if r.Generator.NotJudged() {
 		return row

@@ -223,7 +223,7 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 	}
 	words := reporttest.Text(t, func(b *strings.Builder) error { return Search(b, s, format.Style{}) })
 	words = strings.Join(strings.Fields(words), " ")
-	for note, times := range map[string]int{"gave the probe up after 2 to 5 s, because": 1, "more than 4 to 7 ms late": 1, "no file descriptor": 1,
+	for note, times := range map[string]int{"stopped the probe after 2 to 5 s, because": 1, "more than 4 to 7 ms late": 1, "no file descriptor": 1,
 		" [1]": 5, " [2]": 5, "[2] [3]": 2, "in words": 0} {
 		if got := strings.Count(words, note); got != times {
 			t.Errorf("%q is there %d times, want %d:\n%s", note, got, times, words)
@@ -284,5 +284,26 @@ func TestRatesOfIterations(t *testing.T) {
 	b.Reset()
 	if err := Curve(&b, c, format.Style{}); err != nil || !strings.Contains(b.String(), "iterations/s  round") {
 		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// Where all connections were busy at each rate that failed, the limit may be theirs: the next search
+// has twice as many. A rate that failed for something else shows that it is not.
+func TestNextOfBusySearches(t *testing.T) {
+	s := found()
+	late := fact.Fact{Args: fact.SentInTime{Percent: 90, Shortage: fact.Shortage{Of: fact.OfConnections, Connections: 100}}}
+	for i := range s.Probes {
+		if s.Probes[i].Outcome == capacity.Failed {
+			s.Probes[i].Facts = []fact.Fact{late}
+		}
+	}
+	const want = "all 100 connections were busy at each rate that failed: the limit may be that of 100 connections; search again with twice as many"
+	if next := searchStep(s); len(next) != 1 || next[0].Text != want || !strings.Contains(next[0].Command, "dyno find") ||
+		!strings.Contains(next[0].Command, " -c 200 ") || s.Plan.Connections != 100 {
+		t.Errorf("%+v", next)
+	}
+	s.Probes[3].Facts = nil
+	if next := searchStep(s); len(next) != 1 || next[0].Text != "hold it for a minute" {
+		t.Errorf("%+v", next)
 	}
 }

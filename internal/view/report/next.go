@@ -32,7 +32,8 @@ const (
 	findAgent  = "look why agent %s was lost (its log, dyno fleet ls), then repeat it"
 	quiet      = "when nothing else is at work on this machine"
 	giveMore   = "repeat it with twice the %[1]s: if as many requests wait, the server stalls, or " +
-		"is too slow for this rate; if fewer wait, it had too few %[1]s"
+		"is too slow for this rate; if fewer wait, the load had too few %[1]s"
+	ownPauses = "repeat it: if the highest latencies are gone, they were the generator's"
 )
 
 // nextStep is one concrete step after a run, and the load that it makes; nil if it makes none.
@@ -88,7 +89,7 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 		p.Connections = int(r.Connections.Served)
 		return again(v("connections", fact.Lower) + ", or " + v("warmup", moreWarmup(r)))
 	case a.Has(answer.Disturbed) || r.Generator.Verdict != result.OK:
-		s, p := again(againText(a))
+		s, p := again(againText(r, a))
 		s.Remedy = generatorRemedy(a)
 		return s, p
 	case stallText(r) != "" && p.Replay == 0:
@@ -302,6 +303,15 @@ func hasDoubt(r *result.Result, cause result.Cause) bool {
 	})
 }
 
+// hasOnlyPauses reports whether a run's only doubts are that the generator stopped itself, for its
+// garbage collection or otherwise: a quieter machine changes nothing about that.
+func hasOnlyPauses(r *result.Result) bool {
+	return len(r.Generator.Doubts) > 0 &&
+		!slices.ContainsFunc(r.Generator.Doubts, func(d result.Doubt) bool {
+			return d.Cause != result.Pauses && d.Cause != result.Stops
+		})
+}
+
 // canBeLower reports whether a lower rate mends requests that were never sent: not where the server
 // was gone for a time, nor where the rate has stages.
 func canBeLower(r *result.Result) bool {
@@ -328,7 +338,10 @@ func generatorRemedy(a answer.Answer) string {
 }
 
 // againText has a run repeated with what can be done about the generator.
-func againText(a answer.Answer) string {
+func againText(r *result.Result, a answer.Answer) string {
+	if hasOnlyPauses(r) {
+		return ownPauses
+	}
 	if remedy := generatorRemedy(a); remedy != "" {
 		return "repeat it: " + remedy
 	}

@@ -81,3 +81,20 @@ func TestBacklogIsSaidOnce(t *testing.T) {
 		reporttest.AddDoubt(r, result.NeverSent, result.OtherLoad, fact.Fact{Severity: fact.Warning, Args: fact.NeverSent{Percent: 10}})
 	}
 }
+
+// A quieter machine does not mend the generator's own pauses: if they are all that is doubted, a
+// second run shows whether they made the highest latencies.
+func TestNextAfterPauses(t *testing.T) {
+	r := reporttest.Closed()
+	r.Generator.Verdict, r.Generator.Reasons, r.Generator.Doubts = result.Suspect, nil, nil
+	reporttest.AddDoubt(r, result.Pauses, result.HeldUp, fact.Fact{Severity: fact.Warning, Args: fact.GCPause{LongestUS: 3240}})
+	next, _ := nextStep(r, RunAnswer(r), r.Voice())
+	if next.Says != "repeat it: if the highest latencies are gone, they were the generator's" || next.Command == "" {
+		t.Errorf("%+v", next)
+	}
+	reporttest.AddDoubt(r, result.Unscheduled, result.HeldUp, fact.Fact{Severity: fact.Warning, Args: fact.Unscheduled{Percent: 6}})
+	if next, _ = nextStep(r, RunAnswer(r), r.Voice()); next.Says != "repeat it when nothing else is at work on this machine" &&
+		!strings.HasPrefix(next.Says, "repeat it: free") {
+		t.Errorf("%+v", next)
+	}
+}

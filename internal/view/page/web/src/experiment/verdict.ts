@@ -85,7 +85,7 @@ function verdictTable(p: Payload): HTMLElement | null {
     const at = `record.verdicts.${i}.`;
     const marks = [
       p.forest![i].words,
-      c.disturbed ? `${c.disturbed} disturbed` : "",
+      c.disturbed ? `${c.disturbed} held up` : "",
       c.grade_f ? `${c.grade_f} of grade F` : "",
       c.missing ? `${c.missing} missing` : "",
     ]
