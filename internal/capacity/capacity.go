@@ -6,6 +6,7 @@
 //	axis.go            what is searched: a rate, or a number of connections or users
 //	band.go            the interval of a law, by drawing rounds again
 //	bound.go           the bounds of a percentile
+//	busy.go            what a search ran short of: connections, or time
 //	calibrate.go       the generator's own limit: dyno calibrate
 //	calibratering.go   which ring is faster here
 //	capacity.go        what a search is told and says: Settings, Search, Probe

@@ -158,7 +158,7 @@ func TestAbortsWhenABacklogGrows(t *testing.T) {
 	s := find(t, &queue{service: constant(time.Millisecond)}, p, Settings{}, "p99<10ms")
 	first := s.Probes[0]
 	if first.Rate != 1800 || first.Outcome != Failed || first.Measured > 3 ||
-		!strings.HasSuffix(first.Why, "not sent: all 10 connections were busy") {
+		!strings.HasSuffix(first.Why, "due in a second: all 10 connections were busy") {
 		t.Errorf("%+v", first)
 	}
 	if s.Closed != nil || s.End != Found {
@@ -405,7 +405,7 @@ func TestEveryCheckFails(t *testing.T) {
 				{Phase: loadresult.Check, Kind: "contains:ok", Address: "a", Detail: "it did not pass", Count: 7}}}}, "test")
 	}
 	s, err := Find(t.Context(), run, plan(), objectives(t, "p99<1s"), Settings{}, func(Probe) {})
-	if err != nil || s.End != Missed || s.Reason != "every answer was an error: check contains:ok (7)" {
+	if err != nil || s.End != Missed || s.Reason != `every answer was an error: check "contains:ok" (7)` {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -491,7 +491,7 @@ func TestEveryAnswerIsWrong(t *testing.T) {
 	p.Rate = loadplan.RatePerSecond(1000)
 	var seconds []int
 	s, err := Find(t.Context(), wrongAnswers(0, &seconds), p, objectives(t, "p99<1s"), Settings{}, func(Probe) {})
-	if err != nil || s.End != Missed || !strings.Contains(s.Reason, "every answer was an error: check contains:ok") ||
+	if err != nil || s.End != Missed || !strings.Contains(s.Reason, `every answer was an error: check "contains:ok"`) ||
 		!slices.Equal(seconds, []int{3, 3}) || s.Probes[0].Outcome != Failed || s.Probes[1].Rate > 1000.0/30 {
 		t.Errorf("%+v, %v; probes of %v s", s, err, seconds)
 	}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"dyno/internal/capacity"
 	"dyno/internal/engine/loadplan"
@@ -65,14 +64,11 @@ func searchWarnings(s *capacity.Search) []string {
 	for _, text := range s.Warnings {
 		all = append(all, format.PlainLine(text))
 	}
-	if tooFewSeconds(s.Probes) {
+	if s.IsShort() {
 		all = append(all, tooShort)
 	}
 	return all
 }
-
-// leastProbe is how long a probe has to take for bounds by seconds.
-const leastProbe = loadplan.Seconds(8 * time.Second)
 
 // tooShort warns of probes that few finds.
 const tooShort = "probes of less than 8 s: their bounds take requests as independent of each " +
@@ -131,14 +127,6 @@ func levelText(of capacity.Axis, level float64, unit string) string {
 		return format.Exact3(level) + unit
 	}
 	return format.Plural(int64(level), strings.TrimSuffix(string(of), "s"))
-}
-
-// tooFewSeconds reports whether probes were too short for bounds by seconds.
-func tooFewSeconds(all []capacity.Probe) bool {
-	return slices.ContainsFunc(all, func(p capacity.Probe) bool {
-		return p.Outcome == capacity.Passed && slices.ContainsFunc(p.Judged,
-			func(j capacity.Judged) bool { return j.High != nil && j.Seconds == 0 })
-	})
 }
 
 func probeTable(s *capacity.Search) format.Table {

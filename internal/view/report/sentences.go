@@ -6,10 +6,7 @@ import (
 	"strings"
 
 	"dyno/internal/capacity"
-	"dyno/internal/engine/loadplan"
-	"dyno/internal/fact"
 	"dyno/internal/result"
-	"dyno/internal/say"
 	"dyno/internal/view/document"
 	"dyno/internal/view/format"
 	"dyno/internal/view/method"
@@ -84,59 +81,13 @@ func SearchSentences(s *capacity.Search) Sentences {
 	return all
 }
 
-// searchStep is what to do after a search: to search with probes that suffice, or to hold for
-// longer what it found; none if it found nothing.
+// searchStep is what to do after a search; none if it found nothing.
 func searchStep(s *capacity.Search) []document.Row {
-	says, of := "", repeat.Hold
-	again := func(probe loadplan.Seconds) func(*capacity.Search) (string, string) {
-		return func(s *capacity.Search) (string, string) { return repeat.Search(s, probe) }
-	}
-	busy, short := busyText(s), tooFewSeconds(s.Probes)
-	switch {
-	case busy != "":
-		says, of = busy, again(s.Plan.Duration)
-		if short {
-			says, of = busy+", and with longer probes", again(leastProbe)
-		}
-		twice := *s
-		twice.Plan.Connections *= 2
-		s = &twice
-	case short:
-		says, of = "search again with longer probes", again(leastProbe)
-	case s.End == capacity.Found:
-		says = "hold it for a minute"
-	default:
+	says, command, lost := repeat.AfterSearch(s)
+	if says == "" {
 		return nil
 	}
-	command, lost := of(s)
 	return []document.Row{{Name: "next", Text: withLost(says, lost), Command: command}}
-}
-
-// busyText says that the limit may be that of the connections, and to search with more: at each
-// rate that failed all of them were busy. It is "" if that is not so.
-func busyText(s *capacity.Search) string {
-	text := ""
-	for _, p := range s.Probes {
-		if p.Outcome != capacity.Failed {
-			continue
-		}
-		short, is := shortageOf(p.Facts)
-		if !is || short.Of != fact.OfConnections || short.Connections != s.Plan.Connections {
-			return ""
-		}
-		text = say.Shortage(short) + " at each rate that failed: the limit may be that of " +
-			format.Plural(int64(short.Connections), "connection") + "; search again with twice as many"
-	}
-	return text
-}
-
-// shortageOf is what a probe had too little of, if its facts tell.
-func shortageOf(all []fact.Fact) (fact.Shortage, bool) {
-	if _, late, is := fact.Find[fact.SentInTime](all); is && !late.OwnDelay {
-		return late.Shortage, true
-	}
-	_, ended, is := fact.Find[fact.GivenUp](all)
-	return ended.Shortage, is
 }
 
 // CurveSentences is what there is to say of a sweep: Verdict is its peak, and Facts the law.
