@@ -145,7 +145,7 @@ view/document: view/format /
 view/labanswer: engine/loadplan fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
 view/reporttest: engine/proto observe/probe observe/profile result fact say view/format engine/loadplan /
 view/method: engine/loadplan result view/format /
-view/repeat: capacity redact result view/format engine/loadplan setting /
+view/repeat: capacity say redact result view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /
 view/report: result/streamed objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat engine/loadplan engine/loadresult setting /
 view/historytext: engine/loadplan fact say store view/document view/format view/repeat view/report /
