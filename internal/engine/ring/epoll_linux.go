@@ -76,7 +76,7 @@ type epoll struct {
 	completed    []Completion // completions that belong to no event
 	taken        int          // how many of completed were returned
 	scratch      []byte
-	lingering    lingerers
+	departures   departures
 	coarseTimers bool // the kernel has no epoll_pwait2
 }
 
@@ -214,13 +214,13 @@ func (r *epoll) LocalAddr(fd int) netip.AddrPort { return localAddr(fd) }
 
 func (r *epoll) Close(fd int, gently bool) {
 	s := &r.sockets[fd]
-	if !gently || s.hup || s.state != connected || !r.lingering.take() {
+	if !gently || s.hup || s.state != connected || !r.departures.take() {
 		r.closeSocket(fd)
 		return
 	}
-	s.state = lingering
+	s.state = departing
 	r.setOrphan(s, true)
-	r.lingering.addLingerer(lingerer{fd, s.life, Clock() + r.lingering.waitsFor()})
+	r.departures.addDeparture(departure{fd, s.life, Clock() + r.departures.waitsFor()})
 }
 
 func (r *epoll) closeSocket(fd int) {
@@ -255,9 +255,9 @@ func (r *epoll) Gather(until int64, enough int) bool {
 
 func (r *epoll) Wait(deadline int64) error {
 	now := int64(0)
-	if r.lingering.hasAny() {
+	if r.departures.hasAny() {
 		now = Clock()
-		deadline = min(deadline, r.lingering.closeExpired(now, r))
+		deadline = min(deadline, r.departures.closeExpired(now, r))
 	}
 	r.pollMode = r.judgePolling()
 	r.cursor, r.polls, r.hits = 0, 0, 0
@@ -296,9 +296,9 @@ func (r *epoll) closeLate(fd int) bool {
 	return closed
 }
 
-func (r *epoll) stillLingers(l lingerer) bool {
+func (r *epoll) stillDeparts(l departure) bool {
 	s := &r.sockets[l.fd]
-	return s.life == l.life && s.state == lingering
+	return s.life == l.life && s.state == departing
 }
 
 // beginEvents begins a turn's events with those of sockets that had more in the last turn. There is
@@ -391,8 +391,8 @@ func (r *epoll) handleEvent(ev *syscall.EpollEvent) (Completion, bool) {
 	switch {
 	case s.state == connecting && ev.Events&writable != 0:
 		return r.completeConnect(fd, s), true
-	case s.state == lingering && ev.Events&gone != 0:
-		r.lingering.endWait(true)
+	case s.state == departing && ev.Events&gone != 0:
+		r.departures.endWait(true)
 		r.closeSocket(fd)
 	case s.state == connected && len(s.rest) > 0 && ev.Events&syscall.EPOLLOUT != 0:
 		ev.Events &^= syscall.EPOLLOUT

@@ -350,13 +350,13 @@ func TestGentleCloseGivesUp(t *testing.T) {
 		turns(t, r, func() bool { return len(ends) == 1 }, func(c Completion) {
 			t.Errorf("after Close: %+v", c)
 		})
-		if took := <-ends - from; took < lingerFor*9/10 {
+		if took := <-ends - from; took < departureLasts*9/10 {
 			t.Errorf("it was left to the server for %v only", time.Duration(took))
 		}
 	})
 }
 
-// TestFreeEndsAll frees a ring while it is sending, receiving and lingering.
+// TestFreeEndsAll frees a ring while it is sending, receiving and departing.
 func TestFreeEndsAll(t *testing.T) {
 	for _, m := range manners() {
 		t.Run(m.name, func(t *testing.T) {

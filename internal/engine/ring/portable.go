@@ -42,7 +42,7 @@ type portable struct {
 	wake      chan struct{} // of 1: the queue is no longer empty
 	mu        sync.Mutex    // guards what follows, and the shared fields of streams
 	queue     []arrival
-	lingering int
+	departing int
 	grace     grace
 }
 
@@ -60,7 +60,7 @@ type stream struct {
 	conn   net.Conn // nil until connected
 	closed bool     // by the user, who wants no more completions; written by the worker
 	ended  bool     // no more data can be received
-	gentle bool     // counted as lingering
+	gentle bool     // counted as departing
 }
 
 type arrival struct {
@@ -126,10 +126,10 @@ func (r *portable) Close(fd int, gently bool) {
 	r.unused = append(r.unused, fd)
 	r.mu.Lock()
 	s.closed = true
-	s.gentle = gently && s.conn != nil && !s.ended && !s.sending && r.lingering < lingerMax &&
+	s.gentle = gently && s.conn != nil && !s.ended && !s.sending && r.departing < departuresMost &&
 		r.grace.waits()
 	if s.gentle {
-		r.lingering++
+		r.departing++
 	}
 	r.mu.Unlock()
 	if s.gentle { // serveConn continues to read
@@ -256,7 +256,7 @@ func (s *stream) endStream(err error) {
 	s.ended = true
 	gentle := s.gentle
 	if gentle {
-		s.ring.lingering--
+		s.ring.departing--
 		s.ring.grace.endWait(!errors.Is(err, os.ErrDeadlineExceeded))
 	}
 	s.ring.mu.Unlock()

@@ -10,7 +10,7 @@
 //
 //	epoll_linux.go        epoll
 //	errno.go              an error of the system in a Completion
-//	linger.go             when the peer may close first
+//	departures.go         when the peer may close first
 //	other.go              which rings other systems have
 //	portable.go           a goroutine for each connection, for all systems
 //	rest_linux.go         a sleep of less than the timer's slack

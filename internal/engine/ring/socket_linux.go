@@ -44,41 +44,41 @@ const (
 	connecting
 	connected
 	ended     // no more data can be received
-	lingering // closed by its user, not yet by its peer
+	departing // closed by its user, not yet by its peer
 )
 
-// lingerers are the sockets that wait for their peers to close, the longest first.
-type lingerers struct {
+// departures are the sockets that wait for their peers to close, the longest first.
+type departures struct {
 	grace
-	queue []lingerer
+	queue []departure
 	gone  int // entries of the queue that have left it
 }
 
-type lingerer struct {
+type departure struct {
 	fd   int
 	life int32
 	till int64
 }
 
-// A leaver is a ring: it reports whether it still has a lingerer, and closes one. closeLate closes
+// A leaver is a ring: it reports whether it still has a departure, and closes one. closeLate closes
 // it at the end of its time, and reports whether its peer had closed before.
 type leaver interface {
-	stillLingers(lingerer) bool
+	stillDeparts(departure) bool
 	closeLate(fd int) (closedByPeer bool)
 }
 
-func (q *lingerers) hasAny() bool { return q.gone < len(q.queue) }
-func (q *lingerers) isFull() bool { return len(q.queue)-q.gone >= lingerMax }
-func (q *lingerers) take() bool   { return !q.isFull() && q.waits() }
+func (q *departures) hasAny() bool { return q.gone < len(q.queue) }
+func (q *departures) isFull() bool { return len(q.queue)-q.gone >= departuresMost }
+func (q *departures) take() bool   { return !q.isFull() && q.waits() }
 
-func (q *lingerers) addLingerer(l lingerer) { q.queue = append(q.queue, l) }
+func (q *departures) addDeparture(l departure) { q.queue = append(q.queue, l) }
 
-// closeExpired closes lingerers whose time has expired, and returns when to call it again.
-func (q *lingerers) closeExpired(now int64, r leaver) int64 {
+// closeExpired closes departures whose time has expired, and returns when to call it again.
+func (q *departures) closeExpired(now int64, r leaver) int64 {
 	next := int64(Never)
 	for ; q.hasAny(); q.gone++ {
 		l := q.queue[q.gone]
-		if mine := r.stillLingers(l); mine && l.till > now {
+		if mine := r.stillDeparts(l); mine && l.till > now {
 			next = l.till
 			break
 		} else if mine {

@@ -55,15 +55,15 @@ type uringRing struct {
 	sends   int    // of these, sends
 	linked  bool   // a receive may be waiting for its send
 
-	wanting   []int // sockets that may need a receive
-	draining  int   // the socket that has more to receive, or nobody
-	completed []Completion
-	taken     int   // how many of completed were returned
-	gathering int64 // until when the next Wait gathers
-	enough    int   // completions, or AnyNumber
-	lingering lingerers
-	life      int32
-	idle      int64
+	wanting    []int // sockets that may need a receive
+	draining   int   // the socket that has more to receive, or nobody
+	completed  []Completion
+	taken      int   // how many of completed were returned
+	gathering  int64 // until when the next Wait gathers
+	enough     int   // completions, or AnyNumber
+	departures departures
+	life       int32
+	idle       int64
 }
 
 // A usocket is a socket of a uringRing. While it receives, the kernel may write to piece, unless
@@ -85,7 +85,7 @@ type usocket struct {
 }
 
 // dying is a socket that is closed while the kernel still uses its memory.
-const dying = lingering + 1
+const dying = departing + 1
 
 const nobody = -1
 
@@ -251,7 +251,7 @@ func (r *uringRing) queueReceive(i int, s *usocket) {
 	switch {
 	case s.state == connecting:
 		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.Out)
-	case s.state == lingering:
+	case s.state == departing:
 		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.RDHup)
 	case s.large > 0:
 		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.In | uring.RDHup)
@@ -270,8 +270,8 @@ func (r *uringRing) pushEntry(op uring.Op, i int, s *usocket, kind uint64) *urin
 func (r *uringRing) Wait(deadline int64) error {
 	until := r.gathering
 	r.gathering = 0
-	if r.lingering.hasAny() {
-		deadline = min(deadline, r.lingering.closeExpired(Clock(), r))
+	if r.departures.hasAny() {
+		deadline = min(deadline, r.departures.closeExpired(Clock(), r))
 	}
 	deadline = max(deadline, until)
 	if err := r.queueReceives(); err != nil {
@@ -377,10 +377,10 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 		r.wanting = append(r.wanting, i)
 	case s.state == connecting:
 		return r.completeConnect(i, s)
-	case s.state == lingering && (kind == kindPoll || e.Res <= 0):
-		r.lingering.endWait(true)
+	case s.state == departing && (kind == kindPoll || e.Res <= 0):
+		r.departures.endWait(true)
 		r.closeSocket(i)
-	case s.state == lingering:
+	case s.state == departing:
 		r.wanting = append(r.wanting, i)
 	case kind == kindPoll:
 		r.draining = i

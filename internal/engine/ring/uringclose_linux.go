@@ -4,13 +4,13 @@ import "syscall"
 
 func (r *uringRing) Close(i int, gently bool) {
 	s := &r.sockets[i]
-	if !gently || s.state != connected || s.sending || !r.lingering.take() {
+	if !gently || s.state != connected || s.sending || !r.departures.take() {
 		r.closeSocket(i)
 		return
 	}
-	s.state = lingering
+	s.state = departing
 	r.wanting = append(r.wanting, i)
-	r.lingering.addLingerer(lingerer{i, s.life, Clock() + r.lingering.waitsFor()})
+	r.departures.addDeparture(departure{i, s.life, Clock() + r.departures.waitsFor()})
 }
 
 // closeSocket closes a socket. It shuts the socket down, which ends what the kernel is doing with
@@ -56,7 +56,7 @@ func (r *uringRing) closeLate(i int) bool {
 	return closed
 }
 
-func (r *uringRing) stillLingers(l lingerer) bool {
+func (r *uringRing) stillDeparts(l departure) bool {
 	s := &r.sockets[l.fd]
-	return s.life == l.life && s.state == lingering
+	return s.life == l.life && s.state == departing
 }

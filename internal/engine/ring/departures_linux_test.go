@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// A waiter has lingerers, by descriptor, and notes whom it has given up.
+// A waiter has departures, by descriptor, and notes whom it has given up.
 type waiter struct {
 	has   map[int]bool
 	given []int
 }
 
-func (w *waiter) stillLingers(l lingerer) bool { return w.has[l.fd] }
+func (w *waiter) stillDeparts(l departure) bool { return w.has[l.fd] }
 
 func (w *waiter) closeLate(fd int) bool {
 	delete(w.has, fd)
@@ -23,20 +23,20 @@ func (w *waiter) closeLate(fd int) bool {
 func graceOf(r Ring) *grace {
 	switch r := r.(*poisoner).Ring.(type) {
 	case *epoll:
-		return &r.lingering.grace
+		return &r.departures.grace
 	case *uringRing:
-		return &r.lingering.grace
+		return &r.departures.grace
 	default:
 		return &r.(*portable).grace
 	}
 }
 
-// TestLingerers has some that leave by themselves, and some that must be given up.
-func TestLingerers(t *testing.T) {
+// TestDepartures has some that leave by themselves, and some that must be given up.
+func TestDepartures(t *testing.T) {
 	w := &waiter{has: map[int]bool{}}
-	var q lingerers
+	var q departures
 	for fd := range 8 {
-		q.addLingerer(lingerer{fd: fd, till: int64(10 * fd)})
+		q.addDeparture(departure{fd: fd, till: int64(10 * fd)})
 		w.has[fd] = fd%3 > 0 // the others have left
 	}
 	for _, test := range []struct {
@@ -55,14 +55,14 @@ func TestLingerers(t *testing.T) {
 		t.Errorf("%d are left", len(q.queue)-q.gone)
 	}
 	// While others come and leave at once the queue does not grow.
-	for n := range int64(10 * lingerMax) {
-		q.addLingerer(lingerer{fd: int(n), till: n})
+	for n := range int64(10 * departuresMost) {
+		q.addDeparture(departure{fd: int(n), till: n})
 		if q.closeExpired(n, w); len(q.queue) > 4 {
-			t.Fatalf("%d in the queue, of which none lingers", len(q.queue))
+			t.Fatalf("%d in the queue, of which none waits", len(q.queue))
 		}
 	}
-	for fd := range lingerMax {
-		q.addLingerer(lingerer{fd: fd, till: Never})
+	for fd := range departuresMost {
+		q.addDeparture(departure{fd: fd, till: Never})
 	}
 	if !q.isFull() {
 		t.Error("it is never full")

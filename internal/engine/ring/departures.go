@@ -7,8 +7,8 @@ import (
 
 // A ring's sockets that are left to their peers to close, and for how long.
 const (
-	lingerMax = 4096
-	lingerFor = int64(time.Millisecond)
+	departuresMost = 4096
+	departureLasts = int64(time.Millisecond)
 )
 
 // A grace decides whether a socket that is no longer used is left to its peer to close. Whoever
@@ -19,7 +19,7 @@ const (
 type grace struct {
 	apart int   // sockets closed at once between two that wait
 	left  int   // of these, still to come
-	lasts int64 // how long a socket waits, in ns; 0: lingerFor
+	lasts int64 // how long a socket waits, in ns; 0: departureLasts
 }
 
 // graceApart is the most of grace.apart, so that a peer that begins to close first is noticed.
@@ -35,7 +35,7 @@ func (g *grace) waits() bool {
 }
 
 // waitsFor is how long a socket waits, in ns.
-func (g *grace) waitsFor() int64 { return cmp.Or(g.lasts, lingerFor) }
+func (g *grace) waitsFor() int64 { return cmp.Or(g.lasts, departureLasts) }
 
 // endWait learns from a wait. Of several that began together, one in vain counts.
 func (g *grace) endWait(closedByPeer bool) {
