@@ -74,7 +74,7 @@ func (r *uringRing) closeConns() {
 	}
 	for till := r.site.sinceStart() + int64(freeing); r.under > 0; {
 		left := till - r.site.sinceStart()
-		if left <= 0 || r.queues.Wait(left) != nil {
+		if left <= 0 || r.queues.Wait(1, left) != nil {
 			return
 		}
 		r.queues.LoadCompletions()
@@ -120,7 +120,7 @@ func (r *uringRing) submitAndWait(timeout time.Duration) error {
 	if timeout < 0 {
 		timeout = time.Duration(uring.Forever)
 	}
-	return r.queues.Wait(int64(timeout))
+	return r.queues.Wait(1, int64(timeout))
 }
 
 // handleCompletion goes on with that of which something has ended.

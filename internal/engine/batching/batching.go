@@ -28,7 +28,7 @@ type Linger struct {
 	on      bool
 	fixed   int64 // ns, as the setting says; 0: it depends on the latency
 	turn    int64 // when this turn began
-	began   int64 // when this turn's answers began to gather; 0: they do not
+	gathers bool  // answers do, until the next turn
 	typical int64 // ns, about the median of the latest round trips
 	ended   int64 // round trips in this slice
 	since   int64 // when the slice began
@@ -62,9 +62,9 @@ const (
 // server gains most. With HTTP/1.1 in clear and 100 connections a turn of io_uring has ten answers
 // as it is.
 func New(p *loadplan.Plan, framed bool) (l Linger) {
-	d, fixed, _ := p.LingerFor() // a load with a wrong one does not begin
-	l.on = !p.Open() && !p.Spin && !p.Stream.IsSet() && (d > 0 || framed && !fixed)
-	if l.on && fixed {
+	d, _ := p.LingerFor() // a load with a wrong one does not begin
+	l.on = !p.Open() && !p.Spin && !p.Stream.IsSet() && (d > 0 || framed && p.Linger == "")
+	if l.on {
 		l.fixed, l.For = int64(d), int64(d)
 	}
 	return l
@@ -80,14 +80,13 @@ func (l *Linger) Enough(inFlight int, deep bool) int {
 	return 1 + int(Share*float64(inFlight))
 }
 
-// Begin notes that answers gather from now on.
-func (l *Linger) Begin(now int64) { l.began = now }
+// Begin notes that answers gather until the next turn.
+func (l *Linger) Begin() { l.gathers = true }
 
 // BeginTurn computes for how long the answers have waited that are now looked at.
 func (l *Linger) BeginTurn(now int64) {
-	if l.each = 0; l.began != 0 {
-		l.each = min(now-l.began, l.For) / 2
-		l.began = 0
+	if l.each = 0; l.gathers {
+		l.each, l.gathers = min(now-l.turn, l.For)/2, false
 	}
 	if l.turn-l.since >= slice { // whose last answers were recorded since
 		l.endSlice(l.turn)
@@ -129,8 +128,12 @@ func (l *Linger) endSlice(now int64) {
 		}
 	}
 	shorter := l.halved
-	if l.slices%cycle == cycle-1 {
-		shorter += l.trial()
+	switch {
+	case l.slices%cycle != cycle-1:
+	case l.longer:
+		shorter--
+	default:
+		shorter++
 	}
 	l.For = min(int64(float64(l.typical)*Share), Most) >> shorter
 	if rate*float64(l.For) < worth {
@@ -138,33 +141,26 @@ func (l *Linger) endSlice(now int64) {
 	}
 }
 
-// trial is by how many halves more the linger is shorter in the last slice of a cycle: by one, and
-// in turns with that by one less, if it was halved.
-func (l *Linger) trial() int {
-	if l.longer {
-		return -1
-	}
-	return 1
-}
-
 // judge halves the linger if the rate is higher with half of it, and doubles it if the rate is not
-// lower with twice as much, by certain standard errors, and noticeably. gain is by how much the
-// rate was higher in one slice with the other linger.
+// lower with twice as much. These are tried in turns, once the linger was halved. gain is by how
+// much the rate was higher in one slice with the other linger.
 func (l *Linger) judge(gain float64) {
+	if l.longer {
+		gain = -gain // with the shorter linger
+	}
 	l.pairs.add(gain)
 	if l.pairs.n < judgedLeast {
 		return
 	}
 	mean, err := l.pairs.mean()
-	switch all := l.pairs.n >= judgedMost; {
-	case !l.longer && mean > max(certain*err, noticeable):
-		l.halved = min(l.halved+1, halvedMost)
-	case l.longer && mean < -max(certain*err, noticeable): // it stays
-	case l.longer && all:
-		l.halved--
-	case all:
-	default:
+	higher := mean > max(certain*err, noticeable)
+	switch {
+	case !higher && l.pairs.n < judgedMost:
 		return
+	case higher && !l.longer:
+		l.halved = min(l.halved+1, halvedMost)
+	case !higher && l.longer:
+		l.halved--
 	}
 	l.pairs, l.longer = sample{}, l.halved > 0 && !l.longer
 }

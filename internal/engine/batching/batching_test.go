@@ -14,7 +14,7 @@ func run(l *Linger, now *int64, lasts int64, inFlight float64, latency func(ling
 		took := latency(l.For)
 		pace := took / inFlight // ns from one answer to the next
 		n := max(1, math.Round(float64(l.For)/pace))
-		l.Begin(*now)
+		l.Begin()
 		*now += int64(n * pace)
 		l.BeginTurn(*now)
 		for range int(n) {

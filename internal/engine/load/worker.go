@@ -300,7 +300,7 @@ func (w *worker) letGather() {
 	}
 	until := min(w.turnBegan+w.linger.For, w.nextWakeUp())
 	if until > w.ring.Now() && w.ring.Gather(until, w.linger.Enough(w.inFlight, w.totals.Room > 1)) {
-		w.linger.Begin(w.turnBegan)
+		w.linger.Begin()
 	}
 }
 

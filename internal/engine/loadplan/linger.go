@@ -12,23 +12,23 @@ const NoLinger = "off"
 // lingerMost is the longest Linger.
 const lingerMost = 10 * time.Millisecond
 
-// LingerFor is for how long answers gather, if Linger says so itself: off, or a time. Without a
-// Linger it is a share of the median latency (package batching), and fixed is false.
-func (p *Plan) LingerFor() (d time.Duration, fixed bool, err error) {
+// LingerFor is for how long answers gather, if Linger says so: 0 with NoLinger, and without a
+// Linger, where it is a share of the median latency (package batching).
+func (p *Plan) LingerFor() (time.Duration, error) {
 	if p.Linger == "" || p.Linger == NoLinger {
-		return 0, p.Linger != "", nil
+		return 0, nil
 	}
-	d, err = time.ParseDuration(p.Linger)
+	d, err := time.ParseDuration(p.Linger)
 	if err != nil || d < time.Microsecond || d > lingerMost {
-		return 0, true, fmt.Errorf("%q is neither %s nor a time from 1us to %v, as 100us",
+		return 0, fmt.Errorf("%q is neither %s nor a time from 1us to %v, as 100us",
 			p.Linger, NoLinger, lingerMost)
 	}
-	return d, true, nil
+	return d, nil
 }
 
 // checkLinger checks Linger, and whether answers may gather in such a load at all.
 func (p *Plan) checkLinger(flaw finder) {
-	d, _, err := p.LingerFor()
+	d, err := p.LingerFor()
 	flaw(err != nil, "Linger", "%v", err)
 	if d == 0 {
 		return

@@ -7,18 +7,15 @@ import (
 )
 
 func TestLingerFor(t *testing.T) {
-	for linger, want := range map[string]struct {
-		d     time.Duration
-		fixed bool
-		bad   bool
-	}{
-		"": {}, "off": {fixed: true}, "100us": {d: 100 * time.Microsecond, fixed: true},
-		"10ms": {d: 10 * time.Millisecond, fixed: true}, "11ms": {fixed: true, bad: true},
-		"1ns": {fixed: true, bad: true}, "100": {fixed: true, bad: true}, "-1us": {fixed: true, bad: true},
-	} {
-		p := Plan{Linger: linger}
-		if d, fixed, err := p.LingerFor(); d != want.d || fixed != want.fixed || (err != nil) != want.bad {
-			t.Errorf("%q: %v, %v, %v", linger, d, fixed, err)
+	for linger, want := range map[string]time.Duration{"": 0, "off": 0, "1us": time.Microsecond,
+		"100us": 100 * time.Microsecond, "10ms": 10 * time.Millisecond} {
+		if d, err := (&Plan{Linger: linger}).LingerFor(); d != want || err != nil {
+			t.Errorf("%q: %v, %v", linger, d, err)
+		}
+	}
+	for _, linger := range []string{"11ms", "1ns", "100", "-1us", "on"} {
+		if d, err := (&Plan{Linger: linger}).LingerFor(); d != 0 || err == nil {
+			t.Errorf("%q: %v, %v", linger, d, err)
 		}
 	}
 }

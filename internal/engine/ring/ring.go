@@ -20,7 +20,6 @@
 //	socket_linux.go       sockets for epoll and io_uring: connect, send, receive, close
 //	uring_linux.go        io_uring
 //	uringclose_linux.go   closing with io_uring
-//	uringgather_linux.go  letting completions gather with io_uring
 //	zone.go               IPv6 zones
 package ring
 

@@ -60,7 +60,7 @@ type uringRing struct {
 	completed  []Completion
 	taken      int   // how many of completed were returned
 	gathering  int64 // until when the next Wait gathers
-	enough     int   // completions, or AnyNumber
+	enough     int   // completions, besides those of sends, which end it
 	departures departures
 	life       int32
 	idle       int64
@@ -145,7 +145,7 @@ func (r *uringRing) freeRing() {
 		}
 	}
 	for till := Clock() + freeing; r.pending > 0 && Clock() < till; {
-		if r.queues.Wait(freeing) != nil {
+		if r.queues.Wait(1, freeing) != nil {
 			break
 		}
 		r.queues.LoadCompletions()
@@ -267,6 +267,13 @@ func (r *uringRing) pushEntry(op uring.Op, i int, s *usocket, kind uint64) *urin
 	return r.queues.PushEntry(op, s.fd, uint64(i)<<kindBits|kind)
 }
 
+func (r *uringRing) Gather(until int64, enough int) bool {
+	if r.gathering, r.enough = until, enough; enough == AnyNumber {
+		r.enough = uring.Most
+	}
+	return true
+}
+
 func (r *uringRing) Wait(deadline int64) error {
 	until := r.gathering
 	r.gathering = 0
@@ -286,15 +293,17 @@ func (r *uringRing) Wait(deadline int64) error {
 		now = Clock() // the time of submitting was not idle
 	}
 	if !busy && until > now {
-		if err := r.gather(now, until); err != nil {
+		if err := r.queues.Wait(r.enough+r.sends, until-now); err != nil {
 			return err
 		}
+		began := now
 		now = Clock()
+		r.idle += min(now, until) - began // what the kernel receives after that is work
 	}
 	if r.queues.LoadCompletions() || busy {
 		return nil
 	}
-	err := r.queues.Wait(max(deadline-now, 0))
+	err := r.queues.Wait(1, max(deadline-now, 0))
 	r.idle += Clock() - now
 	r.queues.LoadCompletions()
 	return err

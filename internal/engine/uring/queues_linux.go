@@ -23,7 +23,6 @@ const completions = 4096
 type Queues struct {
 	fd       int
 	deferred bool
-	gathers  bool
 	shared   []byte // heads, tails, and completions
 	entries  []byte // submissions
 
@@ -69,7 +68,7 @@ type setupArg struct {
 type waitArg struct {
 	sigmask     uint64
 	sigmaskSize uint32
-	leastUsec   uint32 // min_wait_usec
+	_           uint32
 	timeout     uint64
 }
 
@@ -87,8 +86,6 @@ const (
 
 	enterGetEvents = 1 << 0
 	enterExtArg    = 1 << 3
-
-	featureMinTimeout = 1 << 15
 
 	offRings = 0
 	offSQEs  = 0x10000000
@@ -118,7 +115,6 @@ func (q *Queues) Open() error {
 		return refusedError("io_uring_setup", errno)
 	}
 	q.fd, q.deferred = int(fd), arg.flags&setupDeferTaskrun != 0
-	q.gathers = q.deferred && arg.features&featureMinTimeout != 0
 	if err := q.mapQueues(&arg); err != nil {
 		q.Close()
 		return fmt.Errorf("mapping io_uring's queues: %w", err)
@@ -243,29 +239,16 @@ func (q *Queues) Submit(complete bool) error {
 	return nil
 }
 
-// Wait has the kernel take all entries, and waits for a completion for at most timeout ns. From
-// Forever on it waits without limit, which is cheaper, and the Go scheduler is told. The scheduler
-// is not told of a limited wait, because that costs more than the wait itself. The thread then
-// keeps its processor, so the caller must leave one to other goroutines (machine.KeepProcs, and the
-// loops of target). A signal ends the wait early.
-func (q *Queues) Wait(timeout int64) error { return q.waitFor(1, timeout) }
-
 // Most is a number of completions that are never there at once.
 const Most = completions
 
-// Gather has the kernel take all entries, and waits for ns, or until there are enough completions
-// that NextCompletion has not returned. It may be called if Gathers.
-func (q *Queues) Gather(enough int, ns int64) error {
-	q.wait.leastUsec = uint32((ns + 999) / 1000) // with 0 there would be no least time
-	err := q.waitFor(uintptr(enough), min(ns, Forever-1))
-	q.wait.leastUsec = 0
-	return err
-}
-
-// Gathers reports whether the kernel can Gather, as Linux does from 6.12 on.
-func (q *Queues) Gathers() bool { return q.gathers }
-
-func (q *Queues) waitFor(enough uintptr, timeout int64) error {
+// Wait has the kernel take all entries, and waits until there are enough completions that
+// NextCompletion has not returned, for at most timeout ns. When that has passed, Linux before
+// 6.8 (6.1.75, 6.6.14) completes what it can with the next Wait only. From Forever on it waits without limit, which is cheaper, and the Go scheduler is told. The scheduler
+// is not told of a limited wait, because that costs more than the wait itself. The thread then
+// keeps its processor, so the caller must leave one to other goroutines (machine.KeepProcs, and the
+// loops of target). A signal ends the wait early.
+func (q *Queues) Wait(enough int, timeout int64) error {
 	q.pieces.publishReturned()
 	atomic.StoreUint32(q.cqHead, q.head)
 	atomic.StoreUint32(q.sqTail, q.tail)
@@ -278,7 +261,7 @@ func (q *Queues) waitFor(enough uintptr, timeout int64) error {
 		flags |= enterExtArg
 	}
 	n, _, errno := enter(unix.SYS_IO_URING_ENTER, uintptr(q.fd), uintptr(q.QueuedEntries()),
-		enough, flags, arg, size)
+		uintptr(enough), flags, arg, size)
 	switch errno {
 	case 0:
 		q.submitted += uint32(n)

@@ -53,7 +53,7 @@ func completed(t *testing.T, q *Queues, n int) (all []Completion) {
 			t.Fatal(err)
 		}
 		if !q.LoadCompletions() {
-			if err := q.Wait(int64(time.Millisecond)); err != nil {
+			if err := q.Wait(1, int64(time.Millisecond)); err != nil {
 				t.Fatal(err)
 			}
 			q.LoadCompletions()
@@ -245,7 +245,7 @@ func TestWait(t *testing.T) {
 	from := time.Now()
 	const d = 2 * time.Millisecond
 	for waits := 1; time.Since(from) < d; waits++ { // a signal of the scheduler's ends one early
-		if err := q.Wait(int64(d)); err != nil || q.LoadCompletions() {
+		if err := q.Wait(1, int64(d)); err != nil || q.LoadCompletions() {
 			t.Fatalf("of nothing there is something: %v", err)
 		}
 		if waits > 10 {
@@ -261,7 +261,7 @@ func TestWait(t *testing.T) {
 		runtime.Gosched()
 		syscall.Write(a, []byte("x"))
 	}()
-	if err := q.Wait(1<<63 - 1); err != nil || !q.LoadCompletions() {
+	if err := q.Wait(1, 1<<63-1); err != nil || !q.LoadCompletions() {
 		t.Errorf("did not wait for the end of time, nor for what came: %v", err)
 	}
 	if c, ok := q.NextCompletion(); !ok || c.UserData != 1 || c.Res != In {
