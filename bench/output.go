@@ -59,10 +59,7 @@ func parseDynoResult(output []byte) (reading, error) {
 	r.setScaled(lagP99, v.Generator.LagP99, 1)
 	r.setScaled(lagP999, v.Generator.LagP999, 1)
 	r.setScaled(lagMax, v.Generator.LagMax, 1)
-	r.setScaled(latencyMean, v.Latency.Mean, 1e-3)
-	r.setScaled(latencyP50, v.Latency.P50, 1e-3)
-	r.setScaled(latencyP99, v.Latency.P99, 1e-3)
-	r.setScaled(latencyP999, v.Latency.P999, 1e-3)
+	r.setLatencies(v.Latency.Mean, v.Latency.P50, v.Latency.P99, v.Latency.P999, 1e-3)
 	r.setScaled(serviceMean, v.Service.Mean, 1e-3)
 	return r, nil
 }
@@ -71,6 +68,14 @@ func (r reading) setScaled(m metric, v *float64, scale float64) {
 	if v != nil {
 		r[m] = *v * scale
 	}
+}
+
+// setLatencies sets what a tool reports of latency, in units that are scaled to ms.
+func (r reading) setLatencies(mean, p50, p99, p999 *float64, scale float64) {
+	r.setScaled(latencyMean, mean, scale)
+	r.setScaled(latencyP50, p50, scale)
+	r.setScaled(latencyP99, p99, scale)
+	r.setScaled(latencyP999, p999, scale)
 }
 
 func parsePacerResult(output []byte) (reading, error) {
@@ -99,10 +104,7 @@ func parsePacerResult(output []byte) (reading, error) {
 	r.setScaled(lagP99, v.LagP99, 1)
 	r.setScaled(lagP999, v.LagP999, 1)
 	r.setScaled(lagMax, v.LagMax, 1)
-	r.setScaled(latencyMean, v.LatencyMean, 1e-3)
-	r.setScaled(latencyP50, v.LatencyP50, 1e-3)
-	r.setScaled(latencyP99, v.LatencyP99, 1e-3)
-	r.setScaled(latencyP999, v.LatencyP999, 1e-3)
+	r.setLatencies(v.LatencyMean, v.LatencyP50, v.LatencyP99, v.LatencyP999, 1e-3)
 	r.setScaled(serviceMean, v.ServiceMean, 1e-3)
 	return r, nil
 }
@@ -234,10 +236,7 @@ func parseGcannonOutput(output []byte) (reading, error) {
 	for _, n := range v.Errors {
 		r[failed] += n
 	}
-	r.setScaled(latencyMean, v.Latency.Mean, 1e-3)
-	r.setScaled(latencyP50, v.Latency.P50, 1e-3)
-	r.setScaled(latencyP99, v.Latency.P99, 1e-3)
-	r.setScaled(latencyP999, v.Latency.P999, 1e-3)
+	r.setLatencies(v.Latency.Mean, v.Latency.P50, v.Latency.P99, v.Latency.P999, 1e-3)
 	return r, nil
 }
 
@@ -257,10 +256,8 @@ func parseShbOutput(output []byte) (reading, error) {
 		return nil, fmt.Errorf("shb's --json has no requests: %w", cmp.Or(err, errIncomplete))
 	}
 	r := reading{failed: v.Requests.Errors}
-	r.setScaled(latencyMean, v.Latency.Mean, 1e3)
-	r.setScaled(latencyP50, v.Latency.Percentiles["p50"], 1e3)
-	r.setScaled(latencyP99, v.Latency.Percentiles["p99"], 1e3)
-	r.setScaled(latencyP999, v.Latency.Percentiles["p99.9"], 1e3)
+	r.setLatencies(v.Latency.Mean, v.Latency.Percentiles["p50"], v.Latency.Percentiles["p99"],
+		v.Latency.Percentiles["p99.9"], 1e3)
 	return r, nil
 }
 

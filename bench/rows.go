@@ -218,8 +218,7 @@ var rows = []row{
 		load: load{connections: 10000, threads: 1}, serverArgs: helloArgs,
 		baseline: wrkOnly, columns: besideTruth(speedColumns),
 	},
-	http2Row("h2c", "in clear", false),
-	http2Row("h2", "over TLS 1.3", true),
+	http2Row(false), http2Row(true),
 	{
 		name: "h3", title: "HTTP/3, 10 connections with 10 streams each, Caddy",
 		load:   load{connections: 10, threads: 1, streams: 10, tls: true, http3: true},
@@ -233,10 +232,8 @@ var rows = []row{
 		columns: speedColumns,
 		bars:    []bar{{metric: cpu, ratio: true, op: atMost, value: 1.1}},
 	},
-	lingerRow("h2c", false, 10), lingerRow("h2c", false, 50), lingerRow("h2c", false, 100),
-	lingerRow("h2c", false, 500),
-	lingerRow("h2", true, 10), lingerRow("h2", true, 50), lingerRow("h2", true, 100),
-	lingerRow("h2", true, 500),
+	lingerRow(false, 10), lingerRow(false, 50), lingerRow(false, 100), lingerRow(false, 500),
+	lingerRow(true, 10), lingerRow(true, 50), lingerRow(true, 100), lingerRow(true, 500),
 	{
 		name:  "fastcgi",
 		title: "the same handler in Go over FastCGI and over HTTP/1.1, unix sockets, 100 connections",
@@ -343,7 +340,11 @@ var rows = []row{
 }
 
 // http2Row returns a row of small answers over HTTP/2.
-func http2Row(name, how string, tls bool) row {
+func http2Row(tls bool) row {
+	name, how := "h2c", "in clear"
+	if tls {
+		name, how = "h2", "over TLS 1.3"
+	}
 	h2load := []string{"h2load"}
 	return row{
 		name: name, title: "HTTP/2 " + how + ", 10 connections with 100 streams each, nginx",
@@ -359,12 +360,9 @@ func http2Row(name, how string, tls bool) row {
 // lingerRow returns a row of HTTP/2 in which both tools let answers gather for so many µs: who is
 // fast by waiting is not faster here. shb waits less if it has 32 completions, which it rarely has
 // of ten connections.
-func lingerRow(name string, tls bool, us int) row {
-	r := http2Row(name, "in clear", false)
-	if tls {
-		r = http2Row(name, "over TLS 1.3", true)
-	}
-	r.name = fmt.Sprintf("%s-linger%d", name, us)
+func lingerRow(tls bool, us int) row {
+	r := http2Row(tls)
+	r.name = fmt.Sprintf("%s-linger%d", r.name, us)
 	r.title += fmt.Sprintf(", answers gather for %d µs", us)
 	r.load.linger = us
 	r.rivals, r.baseline = append(otherDyno, "shb"), []string{"shb"}
