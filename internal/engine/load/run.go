@@ -367,7 +367,7 @@ func newWorker(p *loadplan.Plan, g ring.Ring, addrs []ring.Addr, protocols *tran
 		account: account{counters: metric.NewCounters(), totals: &tally, errors: failure.Counts{},
 			ended: failure.Counts{}, notices: map[fact.Args]bool{}},
 	}
-	w.linger = batching.New(p, w.framed)
+	w.linger = batching.New(p, w.framed && protocols.HTTP3 == nil)
 	if p.OwnStatuses() {
 		w.own = p.Requests
 	}

@@ -63,8 +63,8 @@ const sleepMost = int64(10e6)
 func (w *worker) runLoop() error {
 	w.beginRun()
 	for w.ending = w.endOfRun(); w.ending == ""; w.ending = w.endOfRun() {
-		w.letGather()
 		w.watch.Wake = w.nextWakeUp()
+		w.letGather()
 		if err := w.ring.Wait(w.watch.Wake); err != nil {
 			return err
 		}
@@ -298,7 +298,7 @@ func (w *worker) letGather() {
 	if w.linger.For == 0 || w.rampingIn || w.up < len(w.conns) {
 		return
 	}
-	until := min(w.turnBegan+w.linger.For, w.nextWakeUp())
+	until := min(w.turnBegan+w.linger.For, w.watch.Wake)
 	if until > w.ring.Now() && w.ring.Gather(until, w.linger.Enough(w.inFlight, w.totals.Room > 1)) {
 		w.linger.Begin()
 	}
