@@ -243,11 +243,12 @@ func (q *Queues) Submit(complete bool) error {
 const Most = completions
 
 // Wait has the kernel take all entries, and waits until there are enough completions that
-// NextCompletion has not returned, for at most timeout ns. When that has passed, Linux before
-// 6.8 (6.1.75, 6.6.14) completes what it can with the next Wait only. From Forever on it waits without limit, which is cheaper, and the Go scheduler is told. The scheduler
-// is not told of a limited wait, because that costs more than the wait itself. The thread then
-// keeps its processor, so the caller must leave one to other goroutines (machine.KeepProcs, and the
-// loops of target). A signal ends the wait early.
+// NextCompletion has not returned, for at most timeout ns. When that has passed, Linux before 6.8
+// (6.1.75, 6.6.14) completes what it can with the next Wait only. From Forever on it waits
+// without limit, which is cheaper, and the Go scheduler is told. The scheduler is not told of a
+// limited wait, because that costs more than the wait itself. The thread then keeps its
+// processor, so the caller must leave one to other goroutines (machine.KeepProcs, and the loops
+// of target). A signal ends the wait early.
 func (q *Queues) Wait(enough int, timeout int64) error {
 	q.pieces.publishReturned()
 	atomic.StoreUint32(q.cqHead, q.head)
