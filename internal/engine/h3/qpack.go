@@ -86,36 +86,31 @@ func (s *section) decodeField(b []byte, h *h2.Header, give func(h *h2.Header, na
 	var name, value []byte
 	var n int
 	switch x := b[0]; {
-	case x&0x80 != 0:
-		e, k, err := staticAt(b, 0x3f, x&0x40 != 0)
+	case x&0xc0 != 0:
+		mask := byte(0x3f)
+		if x&0x80 == 0 {
+			mask = 0x0f
+		}
+		e, k, err := staticAt(b, mask)
 		if err != nil {
 			return 0, err
 		}
 		f, name, value, n = e.field, e.name, e.value, k
-	case x&0x40 != 0:
-		e, k, err := staticAt(b, 0x0f, x&0x10 != 0)
-		if err != nil {
-			return 0, err
-		}
-		f, name, n = e.field, e.name, k
-		value, k, err = h2.DecodeString(b[n:], 0x7f, &s.text)
-		if err != nil {
-			return 0, err
-		}
-		f, n = f.With(value, isValue(value)), n+k
 	case x&0x20 != 0:
 		text, k, err := h2.DecodeString(b, 0x07, &s.name)
 		if err != nil {
 			return 0, err
 		}
-		name, n = text, k
-		value, k, err = h2.DecodeString(b[n:], 0x7f, &s.text)
+		f, name, n = h2.FieldOf(text), text, k
+	default:
+		return 0, errDynamic
+	}
+	if b[0]&0x80 == 0 { // a literal: its value follows
+		text, k, err := h2.DecodeString(b[n:], 0x7f, &s.text)
 		if err != nil {
 			return 0, err
 		}
-		f, n = h2.FieldOf(name).With(value, isValue(value)), n+k
-	default:
-		return 0, errDynamic
+		f, value, n = f.With(text, isValue(text)), text, n+k
 	}
 	h.SetField(&f)
 	if give != nil {
@@ -124,12 +119,12 @@ func (s *section) decodeField(b []byte, h *h2.Header, give func(h *h2.Header, na
 	return n, nil
 }
 
-// staticAt is the entry of the static table whose index begins under mask. static says that it is
-// not one of a dynamic table.
-func staticAt(b []byte, mask byte, static bool) (e *staticEntry, n int, err error) {
+// staticAt is the entry of the static table whose index begins under mask, above which a bit says
+// that it is not one of a dynamic table.
+func staticAt(b []byte, mask byte) (e *staticEntry, n int, err error) {
 	i, n := h2.ParseInteger(b, mask)
 	switch {
-	case !static:
+	case b[0]&(mask+1) == 0:
 		return nil, 0, errDynamic
 	case n == 0 || i >= len(staticEntries):
 		return nil, 0, errIndex
@@ -149,14 +144,9 @@ func isValue(b []byte) bool {
 
 // appendField appends a field: as an index if the static table has it, otherwise as a literal.
 func appendField(b []byte, name, value string) []byte {
-	index := -1
-	for i, f := range staticTable {
-		if f.Name == name && f.Value == value {
-			return h2.AppendInteger(b, 0xc0, 0x3f, i)
-		}
-		if f.Name == name && index < 0 {
-			index = i
-		}
+	index, whole := h2.FindField(staticTable[:], name, value)
+	if whole {
+		return h2.AppendInteger(b, 0xc0, 0x3f, index)
 	}
 	never := byte(0)
 	if h2.IsSecret(name) {

@@ -1,5 +1,7 @@
 package h2
 
+import "dyno/internal/engine/proto"
+
 // AppendInteger appends a number whose first bits stand under mask, beside those of first.
 func AppendInteger(b []byte, first, mask byte, v int) []byte {
 	if v < int(mask) {
@@ -24,26 +26,35 @@ func AppendString(b []byte, first, mask byte, s string) []byte {
 // appendField appends a field that does not use a dynamic table: as an index if the static table
 // has it, otherwise as a literal that is never added to a table.
 func appendField(b []byte, name, value string) []byte {
-	index := 0
-	for i, f := range staticTable {
-		if f.Name == name && f.Value == value {
-			return AppendInteger(b, 0x80, 0x7f, i+1)
+	i, whole := FindField(staticTable[:], name, value)
+	if whole {
+		return AppendInteger(b, 0x80, 0x7f, i+1)
+	}
+	return AppendString(appendNameAt(b, name, i+1), 0, 0x7f, value)
+}
+
+// FindField is the index of a field in a static table, and whole is true; otherwise it is that of
+// the first field of the name, or -1.
+func FindField(table []proto.Field, name, value string) (index int, whole bool) {
+	index = -1
+	for i := range table {
+		if table[i].Name != name {
+			continue
 		}
-		if f.Name == name && index == 0 {
-			index = i + 1
+		if table[i].Value == value {
+			return i, true
+		}
+		if index < 0 {
+			index = i
 		}
 	}
-	return AppendString(appendNameAt(b, name, index), 0, 0x7f, value)
+	return index, false
 }
 
 // appendName writes the name of a field whose value is to follow as a literal.
 func appendName(b []byte, name string) []byte {
-	for i, f := range staticTable {
-		if f.Name == name {
-			return appendNameAt(b, name, i+1)
-		}
-	}
-	return appendNameAt(b, name, 0)
+	i, _ := FindField(staticTable[:], name, "")
+	return appendNameAt(b, name, i+1)
 }
 
 // appendNameAt writes a name that the static table has at that index from 1, or 0 if it has not.
