@@ -238,6 +238,17 @@ func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	return ev
 }
 
+// giveSink gives the sink what a record has for it.
+func (c *codec) giveSink(tag uint32, r *record) {
+	switch {
+	case c.sink == nil:
+	case r.what == piece:
+		c.sink.Body(tag, r.text)
+	default:
+		c.sink.Field(tag, r.text[:r.n], r.text[r.n:], r.what == trailer)
+	}
+}
+
 // Settled is how many handshakes settled which terms, of all codecs of the maker that c, which is
 // one of Protocol's, comes from. A codec counts a handshake when it tells its worker of it, which
 // counts it too: a connection may be open of which the worker never heard.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quic-go/quic-go"
-
 	"dyno/internal/engine/proto"
 )
 
@@ -13,6 +11,7 @@ import (
 type code uint64
 
 const (
+	codeDatagram        code = 0x33
 	codeNoError         code = 0x100
 	codeProtocol        code = 0x101
 	codeInternal        code = 0x102
@@ -26,7 +25,9 @@ const (
 	codeMissingSettings code = 0x10a
 	codeRejected        code = 0x10b
 	codeCanceled        code = 0x10c
+	codeIncomplete      code = 0x10d
 	codeMessage         code = 0x10e
+	codeConnect         code = 0x10f
 	codeVersionFallback code = 0x110
 
 	codeDecompression code = 0x200
@@ -36,7 +37,7 @@ const (
 
 // codeNames are the names of RFC 9114, 8.1, RFC 9204, 6, and RFC 9297, 5.2.
 var codeNames = map[code]string{
-	0x33: "H3_DATAGRAM_ERROR",
+	codeDatagram: "H3_DATAGRAM_ERROR",
 
 	codeNoError: "H3_NO_ERROR", codeProtocol: "H3_GENERAL_PROTOCOL_ERROR",
 	codeInternal:       "H3_INTERNAL_ERROR",
@@ -44,8 +45,8 @@ var codeNames = map[code]string{
 	codeFrameUnexpected: "H3_FRAME_UNEXPECTED", codeFrame: "H3_FRAME_ERROR",
 	codeExcessive: "H3_EXCESSIVE_LOAD", codeID: "H3_ID_ERROR", codeSettings: "H3_SETTINGS_ERROR",
 	codeMissingSettings: "H3_MISSING_SETTINGS", codeRejected: "H3_REQUEST_REJECTED",
-	codeCanceled: "H3_REQUEST_CANCELLED", 0x10d: "H3_REQUEST_INCOMPLETE",
-	codeMessage: "H3_MESSAGE_ERROR", 0x10f: "H3_CONNECT_ERROR",
+	codeCanceled: "H3_REQUEST_CANCELLED", codeIncomplete: "H3_REQUEST_INCOMPLETE",
+	codeMessage: "H3_MESSAGE_ERROR", codeConnect: "H3_CONNECT_ERROR",
 	codeVersionFallback: "H3_VERSION_FALLBACK",
 
 	codeDecompression: "QPACK_DECOMPRESSION_FAILED", codeEncoder: "QPACK_ENCODER_STREAM_ERROR",
@@ -59,9 +60,9 @@ func (c code) String() string {
 	return fmt.Sprintf("unknown error code: %#x", uint64(c))
 }
 
-// kind is the code as kinds of fault have it: "internal-error". There are few, whatever a server
+// suffix is the code as it ends a kind of fault: "internal-error". There are few, whatever a server
 // says.
-func (c code) kind() string {
+func (c code) suffix() string {
 	name := codeNames[c]
 	if name == "" {
 		return "unknown"
@@ -87,9 +88,4 @@ func (c code) faultKind() string {
 		return proto.FaultOversized
 	}
 	return proto.FaultViolation
-}
-
-// closeFor closes a connection for what its server did.
-func closeFor(c *quic.Conn, v *violation) {
-	c.CloseWithError(quic.ApplicationErrorCode(v.code), v.what)
 }

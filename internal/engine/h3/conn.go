@@ -28,7 +28,7 @@ type conn struct {
 	leave  context.CancelFunc
 
 	// Guarded by ring.mu.
-	queue
+	line
 	none      sync.Cond               // no exchange is running
 	running   int                     // exchanges
 	taken     uint64                  // exchanges begun so far
@@ -65,7 +65,7 @@ func (c *conn) serveConn() {
 	select {
 	case <-c.quic.Context().Done():
 	case <-c.life.Done():
-		c.quic.CloseWithError(noError, "")
+		c.quic.CloseWithError(quic.ApplicationErrorCode(codeNoError), "")
 	}
 	c.postConnectionEnd()
 }
@@ -100,6 +100,11 @@ func (c *conn) postConnectionEnd() {
 	c.leaveRecords(record{what: leaving, n: c.taken}.appendTo(nil))
 	c.lost = err
 	c.enqueueConn()
+}
+
+// closeFor closes the connection for what its server did.
+func (c *conn) closeFor(v *violation) {
+	c.quic.CloseWithError(quic.ApplicationErrorCode(v.code), v.what)
 }
 
 // postConnected reports how dialing ended: err if nobody answered, fault if the handshake failed.

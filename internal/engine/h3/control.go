@@ -19,7 +19,7 @@ func (c *conn) sendSettings() {
 	case err == nil:
 		stream.Write(append(b, settings...)) // it fails where the connection has ended
 	case errors.As(err, &full):
-		closeFor(c.quic, &violation{codeProtocol,
+		c.closeFor(&violation{codeProtocol,
 			"it allows us no stream of our own, and has to allow three (RFC 9114, 6.2)"})
 	}
 }
@@ -46,7 +46,7 @@ func (c *conn) readOwnStream(stream *quic.ReceiveStream) {
 		err = &violation{codeID, "a push, which we do not allow"}
 	case kind > streamDecoder:
 		stream.CancelRead(quic.StreamErrorCode(codeStreamCreation))
-	case c.isSecond(kind):
+	case !c.noteStream(kind):
 		err = &violation{codeStreamCreation, "a second stream of its control, or of QPACK"}
 	case kind == streamControl:
 		err = c.readControl(stream)
@@ -54,52 +54,58 @@ func (c *conn) readOwnStream(stream *quic.ReceiveStream) {
 		err = readInstructions(stream, kind)
 	}
 	if v := (*violation)(nil); errors.As(err, &v) {
-		closeFor(c.quic, v)
+		c.closeFor(v)
 	}
 }
 
-// isSecond reports whether the server has had a stream of the kind before.
-func (c *conn) isSecond(kind uint64) bool {
+// noteStream notes that the server has opened a stream of the kind. It is false if that had one
+// before.
+func (c *conn) noteStream(kind uint64) (first bool) {
 	c.ring.mu.Lock()
 	defer c.ring.mu.Unlock()
-	seen := c.seen[kind]
+	first = !c.seen[kind]
 	c.seen[kind] = true
-	return seen
+	return first
 }
 
 // A control is what has been read of a server's control stream.
 type control struct {
 	conn    *conn
 	settled bool
-	last    uint64 // id of GOAWAY
-	leaves  int    // GOAWAYs
+	leaves  int // GOAWAYs
 }
 
-func newControl(c *conn) *control { return &control{conn: c, last: 1<<62 - 1} }
-
 const (
-	settingsMost = 8 << 10 // bytes of a frame
-	uniStreams   = 16      // of the server, at once: it needs three
-	leavesMost   = 64      // GOAWAYs of a connection; two are usual
+	controlMost = 8 << 10 // bytes of SETTINGS or GOAWAY
+	uniStreams  = 16      // of the server, at once: it needs three
+	leavesMost  = 64      // GOAWAYs of a connection; two are usual
 )
 
-// readControl reads the control stream. That it ends, or breaks the rules, is an error.
-func (c *conn) readControl(stream *quic.ReceiveStream) error {
-	user, b := newControl(c), make([]byte, 512)
-	var frames frameReader
+// readCritical reads a stream that must not end, and gives it to hear piece by piece. That it ends,
+// or breaks the rules, is an error.
+func readCritical(stream io.Reader, ended string, hear func(b []byte) error) error {
+	b := make([]byte, 512)
 	for {
 		n, err := stream.Read(b)
-		if fault := frames.readFrames(b[:n], user); fault != nil {
+		if fault := hear(b[:n]); fault != nil {
 			return fault
 		}
 		var reset *quic.StreamError
 		switch {
 		case err == io.EOF, errors.As(err, &reset):
-			return &violation{codeClosedCritical, "its control stream has ended"}
+			return &violation{codeClosedCritical, ended}
 		case err != nil: // so has the connection
 			return nil
 		}
 	}
+}
+
+// readControl reads the control stream.
+func (c *conn) readControl(stream io.Reader) error {
+	user, frames := control{conn: c}, frameReader{}
+	return readCritical(stream, "its control stream has ended", func(b []byte) error {
+		return frames.readFrames(b, &user)
+	})
 }
 
 // readInstructions reads the stream of the server's QPACK encoder or decoder. There are no tables,
@@ -107,10 +113,9 @@ func (c *conn) readControl(stream *quic.ReceiveStream) error {
 // (3.2.3) forbids it. A decoder has nothing to acknowledge; it may say that it reads a stream no
 // more, a number of which nothing follows here.
 func readInstructions(stream io.Reader, kind uint64) error {
-	b, inside := make([]byte, 512), false
-	for {
-		n, err := stream.Read(b)
-		for _, x := range b[:n] {
+	inside := false
+	return readCritical(stream, "a stream of its QPACK has ended", func(b []byte) error {
+		for _, x := range b {
 			switch {
 			case inside:
 				inside = x >= 0x80
@@ -122,45 +127,31 @@ func readInstructions(stream io.Reader, kind uint64) error {
 				inside = x&0x3f == 0x3f
 			}
 		}
-		var reset *quic.StreamError
-		switch {
-		case err == io.EOF, errors.As(err, &reset):
-			return &violation{codeClosedCritical, "a stream of its QPACK has ended"}
-		case err != nil: // so has the connection
-			return nil
-		}
-	}
+		return nil
+	})
 }
 
 func (u *control) beginFrame(kind, size uint64) (whole bool, err error) {
-	switch v := unexpected(kind); {
+	switch {
 	case !u.settled && kind != frameSettings:
 		return false, &violation{codeMissingSettings, "its first frame is not SETTINGS"}
-	case v != nil:
-		return false, v
+	case u.settled && kind == frameSettings:
+		return false, misplaced("a second SETTINGS")
 	}
+	u.settled = true
 	switch kind {
-	case frameSettings:
-		if u.settled {
-			return false, misplaced("a second SETTINGS")
-		}
-		u.settled = true
-		if size > settingsMost {
-			return false, &violation{codeFrame, "SETTINGS is too long"}
-		}
-		return true, nil
-	case frameGoAway:
-		if size == 0 || size > 8 {
-			return false, &violation{codeFrame, "GOAWAY has no number, or more than one"}
+	case frameSettings, frameGoAway:
+		if size > controlMost {
+			return false, &violation{codeFrame, "SETTINGS or GOAWAY is too long"}
 		}
 		return true, nil
 	case frameData, frameHeaders:
 		return false, misplaced("a message on its control stream")
 	}
-	return false, nil
+	return false, unexpected(kind)
 }
 
-func (u *control) hearFrame(kind uint64, b []byte, _ bool) error {
+func (u *control) hearFrame(kind uint64, b []byte) error {
 	switch kind {
 	case frameSettings:
 		return checkSettings(b)
@@ -169,13 +160,12 @@ func (u *control) hearFrame(kind uint64, b []byte, _ bool) error {
 		switch {
 		case err != nil || n != len(b):
 			return &violation{codeFrame, "GOAWAY has no number, or more than one"}
-		case id%4 != 0 || id > u.last:
+		case id%4 != 0 || u.conn.gone.Load() && id > u.conn.last.Load():
 			return &violation{codeID, "GOAWAY with a number that it cannot have"}
 		}
 		if u.leaves++; u.leaves > leavesMost {
 			return &violation{codeExcessive, fmt.Sprintf("more than %d GOAWAYs", leavesMost)}
 		}
-		u.last = id
 		u.conn.stopTaking(id)
 	}
 	return nil

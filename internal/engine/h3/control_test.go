@@ -1,7 +1,6 @@
 package h3
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -10,26 +9,16 @@ import (
 	"testing/iotest"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
 )
 
-// control hears a control stream in pieces, and says what was wrong, and whether the server leaves.
+// hearControl hears a control stream in pieces, and says what was wrong, and whether the server leaves.
 func hearControl(t *testing.T, stream string, size int) string {
 	t.Helper()
-	r, free, err := Open(Options{TLS: &tls.Config{}}, []proto.Request{get}, proto.Want{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer free()
-	c := &conn{ring: r, leave: func() {}}
-	user, frames := newControl(c), frameReader{}
-	for in := []byte(stream); len(in) > 0; {
-		n := min(size, len(in))
-		if err = frames.readFrames(in[:n], user); err != nil {
-			break
-		}
-		in = in[n:]
-	}
-	if cap(frames.kept) > 2*settingsMost {
+	r, _ := open(t, ring.Addr{}, []proto.Request{get}, proto.Want{})
+	c, frames := &conn{ring: r, leave: func() {}}, frameReader{}
+	err := feed(stream, size, &frames, &control{conn: c})
+	if cap(frames.kept) > 2*controlMost {
 		t.Errorf("%d bytes are kept", cap(frames.kept))
 	}
 	if v := (*violation)(nil); errors.As(err, &v) {
@@ -61,7 +50,8 @@ func TestControl(t *testing.T) {
 		"a setting of HTTP/2": {frame(4, "\x02\x01"), "H3_SETTINGS_ERROR"},
 		"a cut setting":       {frame(4, "\x06"), "H3_FRAME_ERROR"},
 		"a cut value":         {frame(4, "\x06\x40"), "H3_FRAME_ERROR"},
-		"endless settings":    {frame(4, strings.Repeat("\x06\x10", settingsMost))[:9], "H3_FRAME_ERROR"},
+		"endless settings":    {frame(4, strings.Repeat("\x06\x10", controlMost))[:9], "H3_FRAME_ERROR"},
+		"endless GOAWAY":      {settings + frame(7, strings.Repeat("\x04", controlMost+1))[:9], "H3_FRAME_ERROR"},
 		"DATA":                {settings + frame(0, "x"), "H3_FRAME_UNEXPECTED"},
 		"HEADERS":             {settings + headers("a", "b"), "H3_FRAME_UNEXPECTED"},
 		"PUSH_PROMISE":        {settings + frame(5, "\x00"), "H3_ID_ERROR"},

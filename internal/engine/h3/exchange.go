@@ -17,7 +17,6 @@ import (
 // An exchange is a request under way, and the goroutine that reads its response. Both serve one
 // request after another, of any connection of the ring.
 type exchange struct {
-	ring  *Ring
 	start chan struct{} // of 1: there is a request; closed when the ring is freed
 
 	// What the worker sets before each start.
@@ -36,7 +35,7 @@ type exchange struct {
 	few [fewBytes]byte
 }
 
-// fewBytes are read without memory of the pool: most responses are no longer.
+// fewBytes are read without one of the ring's buffers: most responses are no longer.
 const fewBytes = 1536
 
 // heldMost is how many bytes of unfinished headers a connection may keep, beyond keptMost of each:
@@ -47,9 +46,6 @@ const heldMost = 16 * maxHead
 var errHeld = &violation{codeExcessive,
 	fmt.Sprintf("its unfinished headers take more than %d MiB", heldMost>>20)}
 
-// errUnsent is why an exchange comes to nothing that never left.
-var errUnsent = errors.New("the server takes no more requests on this connection")
-
 // beginRequest sends a request, if the server allows a stream at once and it is short, and has its
 // response read. The worker does it: then the requests that it sends in a turn leave together.
 func (c *conn) beginRequest(id uint64, m *message) {
@@ -57,18 +53,17 @@ func (c *conn) beginRequest(id uint64, m *message) {
 	if x == nil {
 		return
 	}
-	err := errUnsent
 	if !c.gone.Load() {
-		var stream *quic.Stream
-		if stream, err = c.quic.OpenStream(); err == nil {
+		stream, err := c.quic.OpenStream()
+		var full *quic.StreamLimitReachedError
+		switch {
+		case err == nil:
 			x.startOn(stream)
 			return
+		case errors.As(err, &full):
+			c.awaitStream(x)
+			return
 		}
-	}
-	var full *quic.StreamLimitReachedError
-	if errors.As(err, &full) {
-		c.queueExchange(x)
-		return
 	}
 	x.appendRefused(true)
 	x.finishExchange()
@@ -90,7 +85,7 @@ func (c *conn) takeExchange(id uint64, m *message) *exchange {
 	}
 	r.mu.Unlock()
 	if x == nil {
-		x = &exchange{ring: r, start: make(chan struct{}, 1)}
+		x = &exchange{start: make(chan struct{}, 1)}
 		x.want = &r.want
 		r.addExchange(x)
 	}
@@ -117,7 +112,7 @@ func (c *conn) cancelRequest(id uint64) {
 		return
 	}
 	x.givenUp.Store(true)
-	if c.unqueueExchange(x) {
+	if c.stopAwaiting(x) {
 		x.finishExchange()
 		return
 	}
@@ -157,7 +152,7 @@ func (x *exchange) runExchange() {
 		x.records = record{what: done, id: x.id, n: uint64(x.got)}.appendTo(x.records)
 	case x.givenUp.Load():
 	case errors.As(err, &broken):
-		closeFor(x.conn.quic, broken)
+		x.conn.closeFor(broken)
 	case isRejected(err) || x.conn.leavesOut(x.stream):
 		x.appendRefused(x.conn.isLeaving())
 	case isConnectionEnd(err) || x.conn.quic.Context().Err() != nil: // which is reported by itself
@@ -180,7 +175,7 @@ func (x *exchange) finishExchange() {
 	x.mu.Lock()
 	x.stream = nil
 	x.mu.Unlock()
-	r, c := x.ring, x.conn
+	r, c := x.conn.ring, x.conn
 	if x.held > 0 {
 		c.held.Add(-int64(x.held))
 		x.held = 0
@@ -209,16 +204,17 @@ func (x *exchange) tellRecords() {
 }
 
 // startOn sends the request on a stream, and has the response read. That it cannot be sent shows
-// there, and the server may have given a response all the same.
+// there, and the server may have given a response all the same. After the server's GOAWAY none may
+// be sent, whatever that leaves out (RFC 9114, 5.2): the request is refused.
 func (x *exchange) startOn(stream *quic.Stream) {
 	x.mu.Lock()
 	x.stream = stream
 	x.mu.Unlock()
-	leftOut := x.conn.leavesOut(stream)
-	if leftOut && !x.givenUp.Load() {
+	leaving := x.conn.gone.Load()
+	if leaving {
 		x.appendRefused(true)
 	}
-	if leftOut || x.givenUp.Load() {
+	if leaving || x.givenUp.Load() {
 		resetStream(stream, codeCanceled)
 		x.finishExchange()
 		return
@@ -278,13 +274,14 @@ func (x *exchange) readResponse(stream io.Reader) error {
 			return err
 		}
 		if len(x.records) > 0 {
-			x.ring.mu.Lock()
+			x.conn.ring.mu.Lock()
 			x.tellRecords()
-			x.ring.mu.Unlock()
+			x.conn.ring.mu.Unlock()
 		}
 		if n == len(b) && n == fewBytes { // so there is more
-			large := x.ring.buffers.Get().(*[bodyPiece]byte)
-			defer x.ring.buffers.Put(large)
+			buffers := &x.conn.ring.buffers
+			large := buffers.Get().(*[bodyPiece]byte)
+			defer buffers.Put(large)
 			b = large[:]
 		}
 	}
@@ -317,14 +314,15 @@ func isRejected(err error) bool {
 	return errors.As(err, &reset) && reset.Remote && code(reset.ErrorCode) == codeRejected
 }
 
+// leavingMost is for how long at most a GOAWAY is awaited that may explain a rejection.
+const leavingMost = 10 * time.Millisecond
+
 // isLeaving reports whether the server has said that it takes no more requests (GOAWAY), or
 // says so in a moment: it does that on another stream than it rejects them.
 func (c *conn) isLeaving() bool {
-	for range 10 {
-		if c.gone.Load() {
-			return true
-		}
-		time.Sleep(time.Millisecond)
+	select {
+	case <-c.taking.Done():
+	case <-time.After(leavingMost):
 	}
 	return c.gone.Load()
 }
@@ -336,7 +334,7 @@ func streamFault(err error) *proto.Fault {
 	switch {
 	case errors.As(err, &reset) && reset.Remote:
 		why := code(reset.ErrorCode)
-		return &proto.Fault{Kind: proto.FaultReset + why.kind(), Err: err,
+		return &proto.Fault{Kind: proto.FaultReset + why.suffix(), Err: err,
 			Detail: fmt.Sprintf("the server reset the stream (%v)", why), Mend: mends[why]}
 	case errors.As(err, &known):
 		return known

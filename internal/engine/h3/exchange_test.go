@@ -81,15 +81,11 @@ func (p *pieces) Read(b []byte) (int, error) {
 // header counts until that has ended.
 func TestMemoryOfResponse(t *testing.T) {
 	for _, size := range []int{1000, fewBytes - 1, fewBytes, fewBytes + 1, bodyPiece} {
-		r, free, err := Open(Options{TLS: &tls.Config{}}, []proto.Request{get}, proto.Want{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer free()
+		r, _ := open(t, ring.Addr{}, []proto.Request{get}, proto.Want{})
 		buffers, most := 0, int64(0)
 		r.buffers.New = func() any { buffers++; return new([bodyPiece]byte) }
 		c := &conn{ring: r}
-		x := &exchange{ring: r, conn: c}
+		x := &exchange{conn: c}
 		x.want = &r.want
 		x.beginResponse(0, false)
 		from := &pieces{size: size, each: func() { most = max(most, c.held.Load()) },
@@ -170,6 +166,30 @@ func TestLeftOut(t *testing.T) {
 		if got := <-codes; got != codeCanceled {
 			t.Errorf("a stream is reset with %v", got)
 		}
+	}
+}
+
+// A request whose stream opens as the server's GOAWAY comes is refused, and not sent, even if the
+// GOAWAY does not leave it out.
+func TestOpenedLate(t *testing.T) {
+	r, c, _ := dialed(t, 1)
+	stream, err := c.quic.OpenStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := c.takeExchange(id(1, 0), &r.messages[0])
+	c.stopTaking(uint64(stream.StreamID()) + 4)
+	x.startOn(stream)
+	var reset *quic.StreamError
+	if why := context.Cause(stream.Context()); !errors.As(why, &reset) || code(reset.ErrorCode) != codeCanceled {
+		t.Errorf("the stream has ended for %v", why)
+	}
+	if n := c.exchanges(); n > 0 {
+		t.Errorf("%d exchanges are under way", n)
+	}
+	leaves := record{what: leaving, n: everything}
+	if want := speech(leaves, leaves, record{what: refused, id: id(1, 0)}); string(c.out) != string(want) {
+		t.Errorf("the codec is told %x; want %x", c.out, want)
 	}
 }
 

@@ -101,7 +101,7 @@ func faultAtEnd(err error) (*proto.Fault, error) {
 		case code == codeNoError || code == 0:
 			return nil, io.EOF
 		case application.Remote:
-			f := closingFault(code.kind(), code.String(), application.ErrorMessage, err)
+			f := closingFault(code.suffix(), code.String(), application.ErrorMessage, err)
 			f.Mend = mends[code]
 			return f, nil
 		}

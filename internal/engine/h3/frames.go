@@ -1,7 +1,6 @@
 package h3
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/quic-go/quic-go/quicvarint"
@@ -44,9 +43,9 @@ type frameUser interface {
 	// beginFrame is told of each frame. It says whether the payload is wanted at once, with its end,
 	// which is only for what it knows to be short. An error ends reading.
 	beginFrame(kind, size uint64) (whole bool, err error)
-	// hearFrame is given the next bytes of the payload, and whether they are the last ones: where it
-	// is wanted at once that is all of it. An empty payload is told of too.
-	hearFrame(kind uint64, b []byte, last bool) error
+	// hearFrame is given the next bytes of the payload: where it is wanted at once that is all of it.
+	// An empty payload is told of too.
+	hearFrame(kind uint64, b []byte) error
 }
 
 // readFrames tells user of the frames in b, the next bytes of the stream.
@@ -71,7 +70,7 @@ func (r *frameReader) readFrames(b []byte, user frameUser) (err error) {
 		if r.whole && !last {
 			return nil
 		}
-		if err := user.hearFrame(r.kind, p, last); err != nil {
+		if err := user.hearFrame(r.kind, p); err != nil {
 			return err
 		}
 	}
@@ -104,7 +103,7 @@ func (r *frameReader) readHead(b []byte, user frameUser) (rest []byte, err error
 func (r *frameReader) isBetween() bool { return !r.under && r.heads == 0 }
 
 // unexpected are the frames that a server may send nowhere.
-func unexpected(kind uint64) *violation {
+func unexpected(kind uint64) error {
 	switch kind {
 	case 0x2, 0x6, 0x8, 0x9:
 		return &violation{codeFrameUnexpected, fmt.Sprintf("a frame of HTTP/2's type %d", kind)}
@@ -116,5 +115,3 @@ func unexpected(kind uint64) *violation {
 	}
 	return nil
 }
-
-var errNoHeader = errors.New("its stream ended before its header")

@@ -30,6 +30,20 @@ func headers(fields ...string) string {
 	return frame(frameHeaders, string(list))
 }
 
+// feed reads a stream in pieces.
+func feed(stream string, size int, frames *frameReader, user frameUser) error {
+	for in := []byte(stream); len(in) > 0; {
+		n := min(size, len(in))
+		piece := bytes.Clone(in[:n])
+		if err := frames.readFrames(piece, user); err != nil {
+			return err
+		}
+		clear(piece) // the next piece comes into the same memory
+		in = in[n:]
+	}
+	return nil
+}
+
 // A reading is a response of which the codec is told.
 type reading struct {
 	response
@@ -41,18 +55,10 @@ func read(t *testing.T, stream string, size int, bare bool, want proto.Want) (*r
 	t.Helper()
 	r := &reading{response: response{want: &want}}
 	r.beginResponse(0, bare)
-	ended := func() error {
-		for in := []byte(stream); len(in) > 0; {
-			n := min(size, len(in))
-			piece := bytes.Clone(in[:n])
-			if err := r.frames.readFrames(piece, &r.response); err != nil {
-				return err
-			}
-			clear(piece) // the next piece comes into the same memory
-			in = in[n:]
-		}
-		return r.finishResponse()
-	}()
+	ended := feed(stream, size, &r.frames, &r.response)
+	if ended == nil {
+		ended = r.finishResponse()
+	}
 	var texts []string
 	for in := r.records; len(in) > 0; {
 		told, n := parseRecord(in)
@@ -70,7 +76,10 @@ func read(t *testing.T, stream string, size int, bare bool, want proto.Want) (*r
 		}
 	}
 	var broken *violation
+	var fault *proto.Fault
 	switch {
+	case errors.As(ended, &fault):
+		texts = append(texts, fault.Kind+": "+fault.Detail)
 	case errors.As(ended, &broken):
 		texts = append(texts, fmt.Sprintf("%v %s", broken.code, broken.what))
 	case ended != nil:
@@ -85,6 +94,7 @@ func read(t *testing.T, stream string, size int, bare bool, want proto.Want) (*r
 func TestResponses(t *testing.T) {
 	ok, of3 := headers(":status", "200"), headers(":status", "200", "content-length", "3")
 	long, failed := strings.Repeat("x", 70), "QPACK_DECOMPRESSION_FAILED "
+	const tooLong, unasked = "oversized: the response header is longer than 256 KiB", "unasked: "
 	for name, tc := range map[string]struct {
 		stream string
 		bare   bool
@@ -99,12 +109,14 @@ func TestResponses(t *testing.T) {
 		"interim":         {headers(":status", "103", "link", "x") + ok, false, "200, ok 0"},
 		"unknown frames":  {frame(0x21, long) + ok + frame(0x40, "") + frame(0, "a") + frame(1<<40, long), false, "200, ok 1"},
 		"HEAD":            {of3, true, "200, ok 0"},
-		"HEAD and a body": {of3 + frame(0, "abc"), true, "200, " + proto.ForbiddenBody(200, nil).Detail},
+		"HEAD and a body": {of3 + frame(0, "abc"), true, "200, " + unasked + proto.ForbiddenBody(200, nil).Detail},
 		"304 and a length": {headers(":status", "304", "content-length", "3") + frame(0, ""), false,
 			"304, ok 0"},
-		"204 and a body":       {headers(":status", "204") + frame(0, "a"), false, "204, " + proto.ForbiddenBody(204, nil).Detail},
-		"nothing":              {"", false, errNoHeader.Error()},
-		"only interim":         {headers(":status", "100"), false, errNoHeader.Error()},
+		"204 and a body": {headers(":status", "204") + frame(0, "a"), false, "204, " + unasked + proto.ForbiddenBody(204, nil).Detail},
+		"nothing":        {"", false, errNoHeader.Error()},
+		"only interim":   {headers(":status", "100"), false, errNoHeader.Error()},
+		"endless interim": {strings.Repeat(headers(":status", "100"), maxInterim+1) + ok, false,
+			"oversized: more than 64 interim (1xx) responses to one request"},
 		"cut in a frame":       {ok + frame(0, "abc")[:3], false, "200, H3_FRAME_ERROR a stream ended inside a frame"},
 		"cut in a head":        {ok + "\x00", false, "200, H3_FRAME_ERROR a stream ended inside a frame"},
 		"cut in a header":      {headers(":status", "200", "a", "b")[:4], false, "H3_FRAME_ERROR a stream ended inside a frame"},
@@ -127,7 +139,7 @@ func TestResponses(t *testing.T) {
 		"PUSH_PROMISE":         {ok + frame(5, ""), false, "200, H3_ID_ERROR a frame about a push, which we do not allow"},
 		"PING of HTTP/2":       {frame(6, ""), false, "H3_FRAME_UNEXPECTED a frame of HTTP/2's type 6"},
 		"MAX_PUSH_ID":          {frame(0xd, ""), false, "H3_FRAME_UNEXPECTED a frame of type 0xd, which only clients send"},
-		"a header without end": {frame(1, "")[:1] + "\x80\x04\x00\x01", false, errTooLong.Error()},
+		"a header without end": {frame(1, "")[:1] + "\x80\x04\x00\x01", false, tooLong},
 		"a table":              {frame(1, "\x01\x00\xd9"), false, failed + errPrefix.Error()},
 		"a table's field":      {frame(1, "\x00\x00\xd9\x80"), false, failed + errDynamic.Error()},
 		"a table's name":       {frame(1, "\x00\x00\xd9\x40\x00"), false, failed + errDynamic.Error()},
@@ -136,7 +148,7 @@ func TestResponses(t *testing.T) {
 		"a cut string":         {frame(1, "\x00\x00\xd9\x5f\x1d\x05ab"), false, failed + "a string is longer than the block"},
 		"no prefix":            {frame(1, "\x00"), false, failed + errCut.Error()},
 		"an empty block":       {frame(1, ""), false, failed + errCut.Error()},
-		"a long list":          {frame(1, "\x00\x00\xd9"+strings.Repeat("\xfa", 10_000)), false, errTooLong.Error()},
+		"a long list":          {frame(1, "\x00\x00\xd9"+strings.Repeat("\xfa", 10_000)), false, tooLong},
 	} {
 		for _, size := range []int{len(tc.stream) + 1, 1, 7} {
 			if _, got := read(t, tc.stream, size, tc.bare, proto.Want{}); got != tc.want {

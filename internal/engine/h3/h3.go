@@ -3,13 +3,13 @@
 // codec for each of them.
 //
 // A byte stream has a ring that moves bytes and a codec that knows what they mean. QUIC
-// has no such place between them: the library wants the sockets, the clock and goroutines
-// for itself. So here the ring does both, and what passes between it and the codec is a
-// few bytes that say "send request 3 as exchange 7" or "exchange 7 has status 200" (see
-// record.go). A request with values of its own passes as text, and so does what is wanted
-// of a response: neither side reads the other's memory. Schedule, accounts, timeouts and
-// verdict remain the worker's, the same as for every other protocol, and there is no
-// second loop that could count otherwise.
+// has no such place between them: the library wants the clock and goroutines for itself.
+// So here the ring does both, and what passes between it and the codec is a few bytes that
+// say "send request 3 as exchange 7" or "exchange 7 has status 200" (see record.go). A
+// request with values of its own passes as text, and so does what is wanted of a response:
+// neither side reads the other's memory. Schedule, accounts, timeouts and verdict remain
+// the worker's, the same as for every other protocol, and there is no second loop that
+// could count otherwise.
 //
 // Frames and header blocks are ours: requests are encoded once for a run, and responses are
 // read without an object for each of their parts. QPACK has no dynamic table here.
@@ -39,9 +39,8 @@
 //	response.go      parses a response's frames
 //	ring.go          the ring: completions of all connections
 //	sessions.go      TLS sessions to resume
-//	sink.go          header fields and bodies for who wants them
 //	socket.go        UDP sockets that are connected
-//	socket_linux.go  reads and writes their packets on Linux; socket_other.go elsewhere
+//	socket_linux.go  reads and writes their packets on Linux; socket_other.go writes them elsewhere
 //	static.go        QPACK's static table
 //	waiting.go       exchanges that wait for a stream
 package h3
@@ -93,8 +92,7 @@ func (o Options) checkOptions() error {
 	return nil
 }
 
-// Check reports everything about r that cannot be sent as an HTTP/3 request, or that quic-go
-// would send otherwise than it is written.
+// Check reports everything about r that cannot be sent as an HTTP/3 request.
 func Check(r proto.Request) error {
 	var faults []error
 	if err := h2.Check(r); err != nil {
@@ -161,13 +159,9 @@ func (o Options) compileRequest(r *proto.Request) message {
 
 // appendList appends r's header block.
 func (o Options) appendList(b []byte, r *proto.Request) []byte {
-	host := hostHeader(*r)
-	if ascii, err := httpguts.PunycodeHostPort(host); err == nil {
-		host = ascii
-	}
 	b = appendField(b, ":method", r.Method)
 	b = appendField(b, ":scheme", "https")
-	b = appendField(b, ":authority", host)
+	b = appendField(b, ":authority", hostHeader(*r))
 	b = appendField(b, ":path", r.Path)
 	for _, f := range o.Defaults {
 		if !r.HasField(f.Name) {

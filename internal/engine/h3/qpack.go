@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/h2"
 )
 
@@ -24,14 +25,13 @@ type section struct {
 
 const knownMost = 1 << 10 // bytes of a block that are kept, and compared in vain
 
-// emptyHeader is the meaning of no field.
-var emptyHeader = h2.Header{Length: -1}
-
 var (
 	errPrefix  = errors.New("its prefix refers to a dynamic table, which we do not allow")
 	errDynamic = errors.New("a field refers to a dynamic table, which we do not allow")
 	errIndex   = errors.New("an index is beyond the static table's end")
-	errTooLong = fmt.Errorf("its header is longer than %d KiB", maxHead>>10)
+	errCut     = errors.New("its prefix is cut or beyond all reason")
+	errTooLong = &proto.Fault{Kind: proto.FaultOversized,
+		Detail: fmt.Sprintf("the response header is longer than %d KiB", maxHead>>10)}
 )
 
 // decodeBlock decodes a complete header block. give is called for each field, unless it is nil.
@@ -40,7 +40,7 @@ func (s *section) decodeBlock(b []byte, give func(h *h2.Header, name, value []by
 	if give == nil && len(b) > 0 && bytes.Equal(b, s.known) {
 		return s.meant, nil
 	}
-	h := emptyHeader
+	h := h2.Header{Length: -1}
 	rest, err := skipPrefix(b)
 	if err != nil {
 		return h, err
@@ -76,8 +76,6 @@ func skipPrefix(b []byte) (rest []byte, err error) {
 	}
 	return b[n+k:], nil
 }
-
-var errCut = errors.New("its prefix is cut or beyond all reason")
 
 // decodeField decodes the field at the front of b, and returns its length.
 func (s *section) decodeField(b []byte, h *h2.Header, give func(h *h2.Header, name, value []byte)) (

@@ -24,7 +24,7 @@ const (
 	failed  // exchange ID came to no good: a fault follows
 	leaving // no more requests on this connection: those begun after the N-th were not taken
 	alive   // the server has been heard of
-	broken  // the connection is lost: a fault follows; N as of leaving, or 0 if it took none: all fail
+	broken  // lost, a fault follows; if N > 0, those begun after the N-th are refused; the rest fail
 	field   // exchange ID: a field of the header follows, of whose text N bytes are the name
 	trailer // likewise of the trailer
 	piece   // exchange ID: the next bytes of the body follow

@@ -1,6 +1,7 @@
 package h3
 
 import (
+	"errors"
 	"fmt"
 
 	"dyno/internal/engine/proto"
@@ -73,16 +74,14 @@ func (p *response) beginFrame(kind, size uint64) (whole bool, err error) {
 	case frameSettings, frameGoAway, frameCancelPush:
 		return false, misplaced(fmt.Sprintf("a frame of type %d on the stream of a request", kind))
 	default:
-		if v := unexpected(kind); v != nil {
-			return false, v
-		}
+		return false, unexpected(kind)
 	}
 	return false, nil
 }
 
 func misplaced(what string) error { return &violation{codeFrameUnexpected, what} }
 
-func (p *response) hearFrame(kind uint64, b []byte, _ bool) error {
+func (p *response) hearFrame(kind uint64, b []byte) error {
 	switch kind {
 	case frameHeaders:
 		return p.readHeader(b)
@@ -109,19 +108,20 @@ func (p *response) readHeader(b []byte) error {
 	case err != nil:
 		return &violation{codeDecompression, err.Error()}
 	case h.Wrong != "":
-		return malformed(h.Wrong)
+		return errors.New(h.Wrong)
 	case p.headed && h.Status != 0:
-		return malformed("its trailer has a :status")
+		return errors.New("its trailer has a :status")
 	case p.headed:
 		p.ended = true
 		return nil
 	case h.Status == 0:
-		return malformed("it has no :status")
+		return errors.New("it has no :status")
 	case h.Status == 101:
-		return malformed("HTTP/3 has no status 101")
+		return errors.New("HTTP/3 has no status 101")
 	case h.Status < 200:
 		if p.interim++; p.interim > maxInterim {
-			return malformed(fmt.Sprintf("more than %d interim responses", maxInterim))
+			return &proto.Fault{Kind: proto.FaultOversized, Detail: fmt.Sprintf(
+				"more than %d interim (1xx) responses to one request", maxInterim)}
 		}
 		return nil
 	}
@@ -132,11 +132,6 @@ func (p *response) readHeader(b []byte) error {
 	p.records = record{what: head, id: p.id, n: uint64(h.Status)}.appendTo(p.records)
 	return nil
 }
-
-// A malformed is what is wrong with one response.
-type malformed string
-
-func (m malformed) Error() string { return string(m) }
 
 // giveField reports a field of the final header or its trailer, if it is wanted.
 func (p *response) giveField(h *h2.Header, name, value []byte) {
@@ -153,6 +148,8 @@ func (p *response) giveField(h *h2.Header, name, value []byte) {
 	p.records = append(append(out, name...), value...)
 	setLength(p.records, from)
 }
+
+var errNoHeader = errors.New("its stream ended before its header")
 
 // finishResponse is told that the stream has ended.
 func (p *response) finishResponse() error {

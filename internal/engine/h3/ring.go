@@ -70,9 +70,6 @@ const (
 // smaller buffers than it would like.
 const bufferWarning = "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING"
 
-// noError closes a connection in good order.
-const noError = quic.ApplicationErrorCode(codeNoError)
-
 // traffic is bytes of UDP's payload, the QUIC packets with all that is in them.
 type traffic struct{ received, sent int64 }
 

@@ -22,22 +22,20 @@ import (
 
 // dialed is a ring with one connection to a server of quic-go's that answers nothing, and
 // allows so many streams.
-func dialed(t *testing.T, streams int64) (*Ring, *conn) {
+func dialed(t *testing.T, streams int64) (r *Ring, c *conn, free func()) {
 	t.Helper()
 	over := make(chan struct{})
 	addr := serve(t, streams, func(http.ResponseWriter, *http.Request) { <-over })
 	t.Cleanup(func() { close(over) })
-	r := open(t, addr, []proto.Request{get}, proto.Want{})
+	r, free = open(t, addr, []proto.Request{get}, proto.Want{})
 	fd, _ := r.Connect(0, 1)
-	for {
-		if heard(t, r) == shaken {
-			return r, r.conns[fd]
-		}
+	for heard(t, r) != shaken {
 	}
+	return r, r.conns[fd], free
 }
 
-// open is a ring for a server.
-func open(t *testing.T, addr ring.Addr, reqs []proto.Request, want proto.Want) *Ring {
+// open is a ring for a server, and what frees it, which the test's end does too.
+func open(t *testing.T, addr ring.Addr, reqs []proto.Request, want proto.Want) (*Ring, func()) {
 	t.Helper()
 	config := &tls.Config{InsecureSkipVerify: true}
 	r, free, err := Open(Options{TLS: config, Connecting: time.Minute}, reqs, want, []ring.Addr{addr})
@@ -45,7 +43,7 @@ func open(t *testing.T, addr ring.Addr, reqs []proto.Request, want proto.Want) *
 		t.Fatal(err)
 	}
 	t.Cleanup(free)
-	return r
+	return r, free
 }
 
 // serve is the address of a server of quic-go's.
@@ -104,7 +102,7 @@ func heard(t *testing.T, r *Ring) byte {
 // What the worker hears after it has given up an exchange is that the server lives, in time,
 // and nothing of its own doing.
 func TestDoubt(t *testing.T) {
-	r, c := dialed(t, 1)
+	r, c, _ := dialed(t, 1)
 	r.Send(0, speech(record{what: ask, id: id(1, 0)}))
 	for c.streams() == 0 {
 		time.Sleep(time.Millisecond)
@@ -121,7 +119,7 @@ func TestDoubt(t *testing.T) {
 
 // Exchanges that were given up while they waited for the server to allow a stream wait no longer.
 func TestGivenUpWaiting(t *testing.T) {
-	r, c := dialed(t, 1)
+	r, c, _ := dialed(t, 1)
 	for n := range uint64(50) {
 		r.Send(0, speech(record{what: ask, id: id(n+1, n)}))
 	}
@@ -138,18 +136,7 @@ func TestGivenUpWaiting(t *testing.T) {
 
 // A ring is freed while exchanges wait for a stream, and one for its response.
 func TestFreedWaiting(t *testing.T) {
-	over := make(chan struct{})
-	addr := serve(t, 1, func(http.ResponseWriter, *http.Request) { <-over })
-	t.Cleanup(func() { close(over) })
-	r, free, err := Open(Options{TLS: &tls.Config{InsecureSkipVerify: true}, Connecting: time.Minute},
-		[]proto.Request{get}, proto.Want{}, []ring.Addr{addr})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fd, _ := r.Connect(0, 1)
-	for heard(t, r) != shaken {
-	}
-	c := r.conns[fd]
+	r, c, free := dialed(t, 1)
 	for n := range uint64(20) {
 		r.Send(0, speech(record{what: ask, id: id(n+1, n)}))
 	}
@@ -183,11 +170,7 @@ func (c *conn) exchanges() int {
 
 // A connection that always has something to tell keeps no other waiting, and a batch ends.
 func TestBatches(t *testing.T) {
-	r, free, err := Open(Options{TLS: &tls.Config{}}, []proto.Request{get}, proto.Want{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer free()
+	r, _ := open(t, ring.Addr{}, []proto.Request{get}, proto.Want{})
 	busy, other := &conn{ring: r, user: 1}, &conn{ring: r, user: 2}
 	busy.postRecord(record{what: alive})
 	other.postRecord(record{what: alive})

@@ -36,6 +36,6 @@ func dialUDP(to ring.Addr) (socket, error) {
 func (s socket) WriteTo(b []byte, _ net.Addr) (int, error) { return s.Write(b) }
 
 // WriteMsgUDP likewise.
-func (s socket) WriteMsgUDP(b, oob []byte, to *net.UDPAddr) (n, oobn int, err error) {
-	return s.packets.WriteMsgUDP(b, oob, to)
+func (s socket) WriteMsgUDP(b, oob []byte, _ *net.UDPAddr) (n, oobn int, err error) {
+	return s.send(b, oob)
 }

@@ -87,8 +87,7 @@ func (p *packets) readNow(fd uintptr) bool {
 	}
 }
 
-// WriteMsgUDP writes to the peer, which is the only address that there can be.
-func (p *packets) WriteMsgUDP(b, oob []byte, _ *net.UDPAddr) (n, oobn int, err error) {
+func (p *packets) send(b, oob []byte) (n, oobn int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.part.Base = unsafe.SliceData(b)

@@ -9,7 +9,6 @@ type packets struct{ conn *net.UDPConn }
 
 func newPackets(c *net.UDPConn) (*packets, error) { return &packets{c}, nil }
 
-// WriteMsgUDP writes to the peer, which is the only address that there can be.
-func (p *packets) WriteMsgUDP(b, oob []byte, _ *net.UDPAddr) (n, oobn int, err error) {
+func (p *packets) send(b, oob []byte) (n, oobn int, err error) {
 	return p.conn.WriteMsgUDP(b, oob, nil)
 }

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// A queue has the exchanges of a connection that wait for the server to allow a stream. One
+// A line has the exchanges of a connection that wait for the server to allow a stream. One
 // goroutine opens streams for all of them, so that what may leave at once does, in few packets.
 // ring.mu guards it.
-type queue struct {
+type line struct {
 	waiting []*exchange
 	opening bool // the goroutine runs
 	until   context.Context
 	stop    context.CancelFunc // of it, for nothing waits
 }
 
-// queueExchange has an exchange wait for a stream.
-func (c *conn) queueExchange(x *exchange) {
+// awaitStream has an exchange wait for a stream.
+func (c *conn) awaitStream(x *exchange) {
 	r := c.ring
 	r.mu.Lock()
 	c.waiting = append(c.waiting, x)
@@ -28,8 +28,8 @@ func (c *conn) queueExchange(x *exchange) {
 	}
 }
 
-// unqueueExchange has an exchange wait no longer. It is false if it did not.
-func (c *conn) unqueueExchange(x *exchange) bool {
+// stopAwaiting has an exchange wait no longer. It is false if it did not.
+func (c *conn) stopAwaiting(x *exchange) bool {
 	c.ring.mu.Lock()
 	defer c.ring.mu.Unlock()
 	i := slices.Index(c.waiting, x)
@@ -75,16 +75,13 @@ func (c *conn) openStreams() {
 	for until := c.awaitNext(); until != nil; until = c.awaitNext() {
 		stream, err := c.quic.OpenStreamSync(until)
 		switch {
-		case err == nil && !c.gone.Load():
+		case err == nil:
 			if x := c.nextWaiting(); x != nil {
 				x.startOn(stream)
 			} else {
 				resetStream(stream, codeCanceled)
 			}
-		case err == nil:
-			resetStream(stream, codeCanceled)
-			fallthrough
-		case until.Err() == nil || c.gone.Load() || c.life.Err() != nil:
+		case until.Err() == nil || c.taking.Err() != nil: // otherwise nothing waits
 			c.refuseWaiting()
 		}
 	}

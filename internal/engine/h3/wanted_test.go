@@ -44,7 +44,8 @@ func dialTalk(t *testing.T, addr ring.Addr, reqs []proto.Request, want proto.Wan
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &talk{t: t, ring: open(t, addr, reqs, want)}
+	k := &talk{t: t}
+	k.ring, _ = open(t, addr, reqs, want)
 	k.codec = mk(&k.given)
 	k.fd, _ = k.ring.Connect(0, 1)
 	return k
@@ -173,7 +174,7 @@ func TestUnwanted(t *testing.T) {
 	}
 }
 
-// A value that quic-go does not send fails its exchange only, and says why.
+// A value that HTTP does not allow fails its exchange only, and says why.
 func TestUnsendable(t *testing.T) {
 	k := newTalk(t, serve(t, 100, large), []proto.Request{holed}, proto.Want{})
 	for value, want := range map[string]string{"\x01": "contains a control character", "1": ""} {
