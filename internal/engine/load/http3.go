@@ -18,7 +18,7 @@ func (r *run) openRing() (ring.Opened, error) {
 	return ring.Opened{Ring: g, Kind: loadplan.HTTP3Ring, Free: free}, err
 }
 
-// shareOfCPUs is how much of its CPUs' time the process used in the window, with the library.
+// shareOfCPUs is how much of its CPUs' time the process used, including quic-go's goroutines.
 func (r *run) shareOfCPUs() float64 {
 	if r.result.Ring != loadplan.HTTP3Ring || r.result.Measured <= 0 {
 		return 0

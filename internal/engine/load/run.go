@@ -246,9 +246,9 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	return r.collectIntervals()
 }
 
-// keepProcs has the workers leave a processor to other goroutines. Those of HTTP/3 and of the
-// portable ring wait as goroutines do and occupy none: the latter is the load's where GOMAXPROCS is
-// too low for others, and may not be raised.
+// keepProcs has the workers leave a processor to other goroutines. The workers of HTTP/3 and of the
+// portable ring occupy no processor while they wait. If GOMAXPROCS is too low for the ring and may
+// not be raised, the load takes the portable one.
 func (r *run) keepProcs() (giveBack func(), err error) {
 	if r.protocols.HTTP3 != nil {
 		return func() {}, nil
@@ -277,8 +277,8 @@ func (r *run) workerCPUs() (cpus []int, shared bool) {
 	return r.cpus[r.cpusSkipped:], false
 }
 
-// runWorker runs worker i on a locked thread that ends with it. A panic ends the run and not the
-// process. With HTTP/3 it is no thread: waking one for each answer would cost half as much again.
+// runWorker runs worker i on a locked thread that ends with it. A panic ends only the run. With
+// HTTP/3 the goroutine is not locked: waking a thread for each answer costs half as much CPU again.
 func (r *run) runWorker(i int) {
 	var done workerReport
 	defer func() {
