@@ -25,6 +25,9 @@ type response struct {
 	got     int64 // bytes of the body
 }
 
+// maxHead is how many bytes a response's header may have, encoded or decoded.
+const maxHead = 256 << 10
+
 // maxInterim is how many 1xx responses to one request are borne, as for HTTP/2.
 const maxInterim = 64
 

@@ -61,7 +61,6 @@ type pool struct {
 const (
 	streamWindow     = 6 << 20
 	connectionWindow = 15 << 20
-	maxHead          = 256 << 10        // of a response, in bytes
 	idleMost         = 10 * time.Minute // the server's own limit is the one that counts
 	bodyPiece        = 32 << 10
 )

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
@@ -60,6 +61,17 @@ func (q Quantile) IsOver(d *result.Distribution) bool {
 func percentileText(d *result.Distribution, name string) string {
 	q := Quantiles[slices.IndexFunc(Quantiles, func(q Quantile) bool { return q.Name == name })]
 	return format.Known(q.IsOver(d), format.Micros(q.Of(d)))
+}
+
+// quantilesText are some of Quantiles.
+func quantilesText(d *result.Distribution, names ...string) string {
+	var all []string
+	for _, q := range Quantiles {
+		if slices.Contains(names, q.Name) {
+			all = append(all, q.Name+" "+q.PercentileCell(d))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // durationPart is the table of durations, with what an empty cell means.

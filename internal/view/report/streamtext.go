@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
@@ -88,17 +86,6 @@ func tokensText(s *streamed.Stream) string {
 		text += "; token time " + quantilesText(s.Token, "p50", "p99")
 	}
 	return text
-}
-
-// quantilesText are some of Quantiles.
-func quantilesText(d *result.Distribution, names ...string) string {
-	var all []string
-	for _, q := range Quantiles {
-		if slices.Contains(names, q.Name) {
-			all = append(all, q.Name+" "+q.PercentileCell(d))
-		}
-	}
-	return strings.Join(all, ", ")
 }
 
 // streamTail is what a verdict says of streams: how late they begin, and how long they pause.

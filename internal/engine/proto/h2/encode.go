@@ -1,7 +1,5 @@
 package h2
 
-import "dyno/internal/engine/proto"
-
 // AppendInteger appends a number whose first bits stand under mask, beside those of first.
 func AppendInteger(b []byte, first, mask byte, v int) []byte {
 	if v < int(mask) {
@@ -31,24 +29,6 @@ func appendField(b []byte, name, value string) []byte {
 		return AppendInteger(b, 0x80, 0x7f, i+1)
 	}
 	return AppendString(appendNameAt(b, name, i+1), 0, 0x7f, value)
-}
-
-// FindField is the index of a field in a static table, and whole is true; otherwise it is that of
-// the first field of the name, or -1.
-func FindField(table []proto.Field, name, value string) (index int, whole bool) {
-	index = -1
-	for i := range table {
-		if table[i].Name != name {
-			continue
-		}
-		if table[i].Value == value {
-			return i, true
-		}
-		if index < 0 {
-			index = i
-		}
-	}
-	return index, false
 }
 
 // appendName writes the name of a field whose value is to follow as a literal.

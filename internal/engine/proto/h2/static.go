@@ -47,3 +47,21 @@ func newStaticTable() (fields [len(staticTable) + 1]Field) {
 	}
 	return fields
 }
+
+// FindField is the index of a field in a static table, and whole is true; otherwise it is that of
+// the first field of the name, or -1.
+func FindField(table []proto.Field, name, value string) (index int, whole bool) {
+	index = -1
+	for i := range table {
+		if table[i].Name != name {
+			continue
+		}
+		if table[i].Value == value {
+			return i, true
+		}
+		if index < 0 {
+			index = i
+		}
+	}
+	return index, false
+}
