@@ -127,7 +127,7 @@ lab/experiment/quantity: setting engine/check engine/loadplan / go.yaml.in/yaml
 lab/experiment/source: fault lazyregexp / go.yaml.in/yaml
 lab/experiment/starter: /
 lab/experiment/keys: engine/loadplan setting /
-lab/experiment: fault lab/experiment/keys lab/experiment/source engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting lazyregexp / go.yaml.in/yaml
+lab/experiment: server fault lab/experiment/keys lab/experiment/source engine/loadplan hole lab/experiment/quantity nearest redact result objective stats setting lazyregexp / go.yaml.in/yaml
 lab/design: fact lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: hole lab/experiment redact setting lazyregexp / go.yaml.in/yaml
 remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result result/plansecrets server engine/loadplan engine/loadresult lazyregexp /

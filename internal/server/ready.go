@@ -20,6 +20,8 @@ import (
 
 // Limits of waiting for a server.
 const (
+	// DefaultReadyTimeout is also that of an experiment's file. dyno vs --ready has another: see
+	// lab/versus.
 	DefaultReadyTimeout = 30 * time.Second
 
 	pollFirst  = 5 * time.Millisecond // doubled up to pollMost

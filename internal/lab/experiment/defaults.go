@@ -10,6 +10,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/hole"
+	"dyno/internal/server"
 )
 
 // Defaults of a file. setDefaults runs before the file's own values are decoded. derive runs
@@ -69,7 +70,7 @@ func (p *Process) setDefaults() {
 	p.Stop.setDefaults()
 }
 
-func (r *Ready) setDefaults() { *r = Ready{Timeout: Duration(30 * time.Second)} }
+func (r *Ready) setDefaults() { *r = Ready{Timeout: Duration(server.DefaultReadyTimeout)} }
 
 func (s *Stop) setDefaults() { *s = Stop{Signal: "TERM", Grace: Duration(2 * time.Second)} }
 
