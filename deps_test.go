@@ -60,7 +60,7 @@ engine/strftime: /
 engine/cookie: /
 engine/markup: engine/scenario / github.com/antchfx golang.org/x/net
 engine/session: engine/stream engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/loadresult engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/redirect engine/scenario engine/sequence engine/template fact fault lazyregexp say / golang.org/x/net
-engine/luascript: engine/loadplan engine/luavm engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario fault / github.com/yuin/gopher-lua
+engine/luascript: engine/loadplan engine/luavm engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario engine/stream fact fault say / github.com/yuin/gopher-lua
 engine/luavm: engine/machine engine/strftime fault / github.com/yuin/gopher-lua
 engine/jsonscan: /
 engine/jsonpack: engine/jsonscan /

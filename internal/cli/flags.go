@@ -170,7 +170,7 @@ func (f *runFlags) setUsersWork(faults []error, given map[string]bool) []error {
 	case len(f.hurlFiles) > 0:
 		faults = f.setSession()
 	default:
-		faults = f.setScenario()
+		faults = append(f.setScenario(), f.markStreams()...)
 	}
 	if f.plan.Scenario == nil {
 		f.plan.Users = 0 // Check need not know of users without a scenario

@@ -160,7 +160,7 @@ func hurlStarter(name, hurlFile string) ([]byte, error) {
 		return nil, err
 	}
 	hurlFile, err = besideExperiment(name, hurlFile)
-	return starter.Hurl(hurlFile, m.Unknowns()), err
+	return starter.Hurl(hurlFile, m.StreamFormat(), m.Unknowns()), err
 }
 
 // scriptStarter is an experiment file of that name to begin with, which runs a script with these
@@ -172,7 +172,7 @@ func scriptStarter(name, script string, args []string) (text []byte, faults []er
 		return nil, faults
 	}
 	script, err := besideExperiment(name, script)
-	return starter.Script(script, args), joinedErrors(err)
+	return starter.Script(script, f.plan.Stream.Format, args), joinedErrors(err)
 }
 
 // besideExperiment is a file as the experiment file of that name has it: relative to its folder.

@@ -54,7 +54,9 @@ func (f *scenarioFlags) readScript(p parsed) (faults []error) {
 	faults = f.textFaults(p)
 	var wrong []error
 	f.plan.Requests, wrong = f.readRequests(nil)
-	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
+	faults = append(append(faults, wrong...), f.markStreams()...)
+	f.setStreamDefaults(p.given)
+	faults = append(faults, joinedErrors(f.plan.Check())...)
 	return f.setScriptUnless(faults)
 }
 

@@ -28,6 +28,7 @@ import (
 // A scriptFlags is the script of a run.
 type scriptFlags struct {
 	file    string
+	source  string   // once it is read
 	args    []string // of its function init: what follows --
 	maker   *luascript.Maker
 	printed scriptOutput
@@ -112,16 +113,32 @@ func (f *runFlags) setScriptUnless(faults []error) []error {
 	return faults
 }
 
-// setScript reads the script, and has it make its requests instead of those of the command line,
-// of which it knows the first.
+// markStreams reads the script, if there is one, and has the plan know of the streams that it marks
+// by dyno.stream. Nothing of the script runs.
+func (f *runFlags) markStreams() (faults []error) {
+	if f.script.file == "" {
+		return nil
+	}
+	var err error
+	if f.script.source, err = readText(f.script.file); err != nil {
+		return []error{loadplan.Flaw{Setting: "--script", Problem: fault.Text(err)}}
+	}
+	format, err := luascript.StreamFormat(f.script.file, f.script.source)
+	if err != nil {
+		return []error{err}
+	}
+	if faults = f.otherFormat(format, "script", "dyno.stream"); format != "" && len(faults) == 0 {
+		f.plan.Stream.Format, f.plan.Stream.Marked = format, true
+	}
+	return faults
+}
+
+// setScript has the script make its requests instead of those of the command line, of which it
+// knows the first.
 func (f *runFlags) setScript() []error {
 	if f.plan.HasTemplates() || f.plan.HasHoles() {
 		return []error{loadplan.Flaw{Setting: "--script", Problem: "makes requests itself, so the URL, " +
 			"headers and body have no {{holes}}"}}
-	}
-	source, err := readText(f.script.file)
-	if err != nil {
-		return []error{loadplan.Flaw{Setting: "--script", Problem: fault.Text(err)}}
 	}
 	if f.plan.Seed == 0 {
 		f.plan.Seed = loadplan.DrawSeed()
@@ -131,7 +148,7 @@ func (f *runFlags) setScript() []error {
 	if u == nil || u.Host == "" {
 		u = &url.URL{Scheme: "http", Host: "localhost"}
 	}
-	c := luascript.Config{Name: f.script.file, Source: source, Args: f.script.args,
+	c := luascript.Config{Name: f.script.file, Source: f.script.source, Args: f.script.args,
 		Request: p.Requests[0].Request, URL: p.Target.URL, Scheme: u.Scheme, Host: u.Hostname(),
 		Port: u.Port(), HTTP2: f.defaults.HTTP2, Pipelines: !f.maySpeakHTTP2(),
 		Threads: min(p.Threads, p.Connections), Seed: p.Seed, Output: &f.script.printed,

@@ -97,12 +97,21 @@ func (f *runFlags) setSession() (faults []error) {
 	if m == nil || len(faults) > 0 { // without a base, which was reported
 		return faults
 	}
-	if m.MarksStreams() && f.plan.Stream.IsSet() {
-		return []error{loadplan.Flaw{Setting: "--stream", Problem: "the Hurl file says which answers " +
-			"are streams, by # dyno: stream; leave one of the two out"}}
+	if faults = f.otherFormat(m.StreamFormat(), "Hurl file", "# dyno: stream"); len(faults) > 0 {
+		return faults
 	}
 	m.SetPlan(&f.plan)
 	return nil
+}
+
+// otherFormat is the fault of --stream beside a file that says of single answers, by a mark, that
+// they are streams of another format; "": it says nothing of streams.
+func (f *runFlags) otherFormat(format, file, mark string) []error {
+	if given := f.plan.Stream.Format; format == "" || given == "" || given == format {
+		return nil
+	}
+	return []error{loadplan.Flaw{Setting: "--stream", Problem: fmt.Sprintf("the %s says which "+
+		"answers are streams, by %s %s; leave one of the two out", file, mark, format)}}
 }
 
 // compileHurl reads and compiles the Hurl files.

@@ -23,8 +23,9 @@ func TestVsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	for _, name := range []string{"urls.txt", "mix.jsonl", "rows.csv", "login.hurl", "x.lua", "body.txt"} {
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
+	for name, text := range map[string]string{"urls.txt": "", "mix.jsonl": "", "rows.csv": "", "login.hurl": "", "x.lua": "", "body.txt": "",
+		"chat.hurl": "GET {{base}}/\n\n# dyno: stream openai\nGET {{base}}/\n", "chat.lua": "function request() dyno.stream('ollama') end"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,6 +51,8 @@ func TestVsFiles(t *testing.T) {
 			"--stream-end", "[DONE]", "--stream-error", "$.e", "--stream-take", "100", "--stall", "0", "--timeout", "10s", "--max-regression", "5%"),
 		append(two, "--stream", "openai", "-R", "8", "--goodput", "first_event<500ms,token_time<60ms"),
 		append(two, "--goodput", "latency<20ms"),
+		append(two, "chat.hurl", "-R", "8"),
+		append(two, "--script", "chat.lua"),
 		{"MODE='a b' N=1 ./srv -p {port} --tmp {dir}/x", "cd x && ./srv $HOME --port {port} | tee '{{dir}}'", "NONE= ./srv {port}", "--url",
 			"https://127.0.0.1:{port}/v"},
 		{"./a", "./b", "--url", "http+unix:///tmp/x.sock:/y"},

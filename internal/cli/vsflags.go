@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/luascript"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/requests"
 	"dyno/internal/fault"
@@ -238,7 +240,29 @@ func (f *vsFlags) takeWorkload(p *parsed) (faults []error) {
 	if err := w.Take(&f.plan, taken); err != nil {
 		faults = append(faults, joinedErrors(err)...)
 	}
+	if format := f.markedFormat(); format != "" && w.Stream.Format == "" {
+		w.Stream.SetDefaults()
+		w.Stream.Format = format
+	}
 	return append(faults, f.takeRequest(p.given)...)
+}
+
+// markedFormat is the format of the streams that the Hurl file or the script marks; "" if there is
+// none, or if the file has faults, which are reported when the experiment is checked.
+func (f *vsFlags) markedFormat() (format string) {
+	for _, name := range f.hurlFiles {
+		if text, err := readText(name); err == nil {
+			if file, err := hurl.Parse(name, text); err == nil {
+				format = file.StreamFormat()
+			}
+		}
+	}
+	if f.script.file != "" {
+		if text, err := readText(f.script.file); err == nil {
+			format, _ = luascript.StreamFormat(f.script.file, text)
+		}
+	}
+	return format
 }
 
 // takeHurlFile takes the first Hurl file from the words; "" if there is none.

@@ -34,6 +34,16 @@ type Stream struct {
 	Format string
 }
 
+// StreamFormat is the first format that entries have in Stream; "": none has one.
+func (f *File) StreamFormat() string {
+	for _, e := range f.Entries {
+		if e.Stream != nil {
+			return e.Stream.Format
+		}
+	}
+	return ""
+}
+
 // A Recurrence says when an entry runs again, in a user's later iterations or in this one.
 type Recurrence struct {
 	Pos   Pos           // of the first note that says so

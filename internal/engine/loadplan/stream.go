@@ -21,6 +21,8 @@ type Stream struct {
 	Take string `json:"take,omitempty"`
 	// Steps are those whose answers are streams; none: all. The scenario says so.
 	Steps []string `json:"steps,omitempty"`
+	// Marked says that a script marks the requests whose answers are streams.
+	Marked bool `json:"marked,omitempty"`
 }
 
 // mostTaken is how many events Take has at most.
@@ -89,6 +91,9 @@ func (p *Plan) checkStream(flaw finder) {
 		"leave it out"
 	flaw(p.Probe > 0, "Probe", "its answers would be streams too").Mend =
 		"leave one of the two out"
+	if s.Marked {
+		return // the script makes other requests, and looks at those that it marks
+	}
 	for i := range p.Requests {
 		r := &p.Requests[i]
 		if len(s.Steps) > 0 && !slices.Contains(s.Steps, r.Name) {

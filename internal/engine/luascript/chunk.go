@@ -25,7 +25,9 @@ type chunk struct {
 	uses    int // of the name dyno
 	written int // those of them that are dyno.user, or a call with a name that is text
 
-	lack     lack         // the first use of what scripts do not have
+	stream string // the format of dyno.stream(format): see stream.go; "": it is not called
+
+	lack     lack         // the first use of what scripts do not have, or wrong dyno.stream
 	guarded  map[any]bool // nodes that pcall calls
 	shadowed []string     // names that are local variables
 }
@@ -59,6 +61,7 @@ func (c *chunk) note(node any) {
 			c.written++ // it defines no measure, and so it hides none
 		}
 	case *ast.FuncCallExpr:
+		c.noteStream(node)
 		function, name, is := namedCall(node)
 		to := map[string]*[]string{"check": &c.checks, "counter": &c.counters,
 			"histogram": &c.histograms}[function]

@@ -21,6 +21,7 @@
 //	measures.go    counters and histograms of a script: dyno.counter
 //	pack.go        a script for another process
 //	request.go     the text that a script makes, read as a request
+//	stream.go      dyno.stream: which answers are streams of events
 //	user.go        dyno.user: what stays of a user
 //	worker.go      request, delay and response under load
 //	wrk.go         the table wrk: format, connect, lookup, threads
@@ -78,13 +79,15 @@ type Config struct {
 type Maker struct {
 	Config
 	chunk
-	expected []string // checks of a plan that came from another process
+	expected []string // checks of a plan that came from another process,
+	streamed string   // and the format of its streams, if the script marks them
 	memory   *luavm.Guard
 
 	dynamic, delays, wants bool // the script defines request, delay, response
 	fixed                  *message
-	parameters             int // of response
-	many                   int // requests that the first request() returned
+	parameters             int  // of response
+	many                   int  // requests that the first request() returned,
+	first                  bool // which dyno.stream marked
 	want                   proto.Want
 
 	printing sync.Mutex // Output
@@ -143,15 +146,26 @@ func (m *Maker) begin() error {
 	return m.verify(first)
 }
 
+// recompile compiles a script that came from another process with a plan, which it must fit.
+func (m *Maker) recompile() error {
+	switch err := m.compile(); {
+	case err != nil:
+		return err
+	case !slices.Equal(m.checks, m.expected):
+		return fmt.Errorf("%s has the checks %q, and the plan %q", m.Name, m.checks, m.expected)
+	case m.stream != m.streamed:
+		return fmt.Errorf("%s has streams of the format %q, and the plan %q", m.Name, m.stream,
+			m.streamed)
+	}
+	return nil
+}
+
 // newThread makes the machine of a thread, and has setup and init run.
 func (m *Maker) newThread() (*machine, error) {
 	if m.main == nil {
 		var err error
 		if m.Chunk == nil { // it came from another process
-			if err = m.compile(); err == nil && !slices.Equal(m.checks, m.expected) {
-				err = fmt.Errorf("%s has the checks %q, and the plan %q", m.Name, m.checks, m.expected)
-			}
-			if err != nil {
+			if err := m.recompile(); err != nil {
 				return nil, err
 			}
 		}
@@ -203,6 +217,7 @@ func (m *Maker) verify(first *machine) error {
 		if text, err = first.requestText(f); err != nil {
 			return err
 		}
+		m.first = first.streams
 	}
 	for rest := text; rest != ""; m.many++ {
 		x := &message{}
@@ -238,6 +253,9 @@ func (m *Maker) read(t *machine, f *lua.LFunction, x *message, text string) (str
 		} else {
 			err = h1.Check(x.request)
 		}
+	}
+	if err == nil && t.streams {
+		err = streamFault(&x.request)
 	}
 	if err != nil {
 		return "", t.at(f, "what request() returned cannot be sent: %v", err)
@@ -316,6 +334,9 @@ func (m *Maker) SetPlan(p *loadplan.Plan) {
 	p.Script = &loadplan.Script{File: filepath.Base(m.Name), SHA256: hex.EncodeToString(sum[:]),
 		Args: m.Args}
 	p.Scenario, p.Checks, p.Steps = m, m.checks, nil
+	if m.stream != "" {
+		p.Stream.Format, p.Stream.Marked = m.stream, true
+	}
 	r := loadplan.Request{Request: m.Request, Weight: 1, Name: m.Request.Method + " " + m.Request.Path}
 	if !m.dynamic {
 		r.Request = m.fixed.request

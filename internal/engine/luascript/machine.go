@@ -24,6 +24,9 @@ type machine struct {
 	static  lua.LString  // what wrk.request returns
 	stopped bool         // by wrk.thread:stop()
 
+	requesting bool // request() runs
+	streams    bool // it called dyno.stream
+
 	user     *scenario.User     // who sends; nil: nobody does, as in setup, init and done
 	response *scenario.Response // that is handled; nil: none is
 	names    map[string]*seenField

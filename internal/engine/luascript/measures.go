@@ -74,6 +74,7 @@ func (t *machine) openDyno() {
 		"counter":   t.definer(counter, false),
 		"histogram": t.definer(histogram, true),
 		"check":     t.check,
+		"stream":    t.markStream,
 	})
 	t.openUser(dyno)
 	t.SetGlobal("dyno", dyno)

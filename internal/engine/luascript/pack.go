@@ -51,6 +51,9 @@ func Remake(p *loadplan.Plan) error {
 		Port: u.Port(), HTTP2: http2, Seed: p.ValuesSeed() + uint64(p.Part)*apart,
 		Pipelines: !http2 && !(p.Target.TLS && p.HTTP == loadplan.Auto)}
 	m := &Maker{Config: c, expected: p.Checks}
+	if p.Stream.Marked {
+		m.streamed = p.Stream.Format
+	}
 	m.dynamic = slices.Contains(p.Script.Defines, "request")
 	m.delays = slices.Contains(p.Script.Defines, "delay")
 	for _, name := range p.Script.Defines {

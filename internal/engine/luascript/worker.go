@@ -30,7 +30,7 @@ const longestDelay = 24 * 3600 * 1000
 // Start is the next request of the script.
 func (w *worker) Start(u *scenario.User) scenario.Step {
 	w.measures.paused, w.user = u.Warmup, u
-	step := scenario.Step{KeepGoing: w.wants}
+	step := scenario.Step{KeepGoing: w.wants, Plain: w.isPlain()}
 	if w.stopped {
 		return stop()
 	}
@@ -48,7 +48,7 @@ func (w *worker) Start(u *scenario.User) scenario.Step {
 	if err := w.next(&x.message); err != nil {
 		return scenario.Step{End: true, Failed: true, Fault: err}
 	}
-	step.Message = proto.Message{Fill: &x.fill}
+	step.Message, step.Plain = proto.Message{Fill: &x.fill}, w.isPlain()
 	return w.unlessStopped(step)
 }
 
@@ -100,10 +100,13 @@ func (w *worker) next(x *message) (err error) {
 
 // requestText is what request() returns, or wrk.request() if the script took its own away.
 func (t *machine) requestText(f *lua.LFunction) (string, error) {
+	t.streams = false
 	if f == nil {
 		return string(t.static), nil
 	}
-	if err := t.underLoad(1, f); err != nil {
+	t.requesting = true
+	err := t.underLoad(1, f)
+	if t.requesting = false; err != nil {
 		return "", err
 	}
 	v := t.take()

@@ -31,5 +31,5 @@ func (s *scope) compileStream(h *hurl.Entry, e *entry) {
 	s.streamed = append(s.streamed, s.Steps[e.route])
 }
 
-// MarksStreams reports whether entries say that their answers are streams.
-func (m *Maker) MarksStreams() bool { return m.stream != "" }
+// StreamFormat is the format of the answers that are streams, as entries say; "": none says so.
+func (m *Maker) StreamFormat() string { return m.stream }

@@ -17,7 +17,7 @@ func TestStreamsOfEntries(t *testing.T) {
 	m := mustCompile(t, file, nil)
 	p := loadplan.Plan{}
 	m.SetPlan(&p)
-	if !m.MarksStreams() || p.Stream.Format != "openai" || len(p.Stream.Steps) != 2 || !slices.Contains(p.Steps, p.Stream.Steps[1]) {
+	if m.StreamFormat() != "openai" || p.Stream.Format != "openai" || len(p.Stream.Steps) != 2 || !slices.Contains(p.Steps, p.Stream.Steps[1]) {
 		t.Errorf("%+v of %q", p.Stream, p.Steps)
 	}
 	for text, want := range map[string]string{file: "[true false false true]", "GET {{base}}/\n": "[false]"} {

@@ -141,9 +141,9 @@ func TestReadyOfNamed(t *testing.T) {
 	}
 }
 
-// A Hurl file may say itself which answers are streams.
+// A Hurl file may say which answers are streams, and the workload says of what format they are.
 func TestObjectivesOfHurlFiles(t *testing.T) {
-	mustRead(t, smallest+"workload: {hurl: x.hurl}\nobjectives: [first_event.p99<1s]\nlevels: [{find: gap.p99<1s}]\n")
+	mustRead(t, smallest+"workload: {hurl: x.hurl, stream: sse}\nobjectives: [first_event.p99<1s]\nlevels: [{find: gap.p99<1s}]\n")
 }
 
 // What templates make for conditions counts as what they make.

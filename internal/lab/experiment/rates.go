@@ -133,12 +133,11 @@ func (c *checker) checkObjectives() {
 	}
 }
 
-// checkMeasured checks that a trial measures what objectives are about. Which answers are streams a
-// Hurl file may say itself.
+// checkMeasured checks that a trial measures what objectives are about.
 func (c *checker) checkMeasured(at string, all []objective.Objective) {
 	w := c.Workload
 	for _, o := range all {
-		c.addFaultIf(o.OfStreams() && w.Stream.Format == "" && w.Hurl == "", at,
+		c.addFaultIf(o.OfStreams() && w.Stream.Format == "", at,
 			"%s is of workload.stream, which is missing", o.Expr)
 		c.addFaultIf(o.OfGoodput() && len(w.Goodput) == 0, at,
 			"%s is of workload.goodput, which is missing", o.Expr)

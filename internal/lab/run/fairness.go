@@ -206,10 +206,20 @@ func firstQuestion(p loadplan.Plan) (q fairness.Question, err error) {
 		}
 	}
 	q = fairness.Question{Way: p.Way(), Request: req}
-	if p.Stream.IsSet() {
+	if beginsWithStream(&p) {
 		q.Stream = &p.Stream
 	}
 	return q, nil
+}
+
+// beginsWithStream reports whether the answer to the first request of a plan is a stream: a session
+// may log in before.
+func beginsWithStream(p *loadplan.Plan) bool {
+	s := &p.Stream
+	if m, is := p.Scenario.(interface{ StreamsFirst() bool }); is && s.Marked {
+		return m.StreamsFirst()
+	}
+	return s.IsSet() && (len(s.Steps) == 0 || slices.Contains(s.Steps, p.Requests[0].Name))
 }
 
 // allowRemedy describes how the user can allow the differences of an arm's answers. It names the

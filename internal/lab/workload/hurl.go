@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -100,7 +101,23 @@ func (f *Inputs) setSession(e *experiment.Experiment, p *loadplan.Plan, w experi
 	f.fillPlan(p, w)
 	p.SetVariables(values)
 	m.SetPlan(p)
-	return nil
+	return marksFault(w, m.StreamFormat())
+}
+
+// marksFault is the fault of a Hurl file or a script that says of single answers that they are
+// streams of a format ("": it says no such thing), where the workload does not say so, too: the
+// limits, metrics and objectives of streams come with what the experiment's file says.
+func marksFault(w experiment.Workload, format string) error {
+	switch given := w.Stream.Format; {
+	case format == "" || format == given:
+		return nil
+	case given == "":
+		return fmt.Errorf("it says that answers are streams of %s; write stream: %[1]s in the workload, "+
+			"too", format)
+	default:
+		return fmt.Errorf("it says that answers are streams of %s, and the workload that they are of %s",
+			format, given)
+	}
 }
 
 // hurlFaults are the faults of an experiment whose workload is a Hurl file.
@@ -127,6 +144,11 @@ func hurlFaults(e *experiment.Experiment, f *Inputs) (faults []error) {
 	if f.hurl == nil || f.names.Unread {
 		return faults
 	}
-	_, _, err := f.compileHurl(e, e.Workload, "http://localhost")
+	m, _, err := f.compileHurl(e, e.Workload, "http://localhost")
+	if err == nil {
+		if err = marksFault(e.Workload, m.StreamFormat()); err != nil {
+			err = e.FaultIn("workload.hurl", "", 0, err.Error())
+		}
+	}
 	return append(faults, joined(err)...)
 }

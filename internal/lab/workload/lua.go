@@ -70,7 +70,7 @@ func (f *Inputs) setScript(e *experiment.Experiment, p *loadplan.Plan, w experim
 	}
 	m.SetPlan(p)
 	p.Addresses = m.Addresses()
-	return nil
+	return marksFault(w, p.Stream.Format)
 }
 
 // literal is the address of a target whose host is one; others have none that scripts could choose.

@@ -15,12 +15,14 @@ var plain []byte
 // Plain is an experiment file to begin with. It runs unchanged, and needs only dyno.
 func Plain() []byte { return bytes.Clone(plain) }
 
-// Hurl is Plain with a workload that runs a Hurl file. variables are those that the file
-// needs besides base; each has its name as its value.
-func Hurl(file string, variables []string) []byte {
+// Hurl is Plain with a workload that runs a Hurl file. stream is the format of the answers that the
+// file says are streams; "": none. variables are those that the file needs besides base; each has
+// its name as its value.
+func Hurl(file, stream string, variables []string) []byte {
 	var b strings.Builder
 	b.WriteString("  hurl: " + strconv.Quote(file) +
 		"           # {{base}} is the address of each variant\n")
+	writeStream(&b, stream)
 	for i, v := range variables {
 		if i == 0 {
 			b.WriteString("  variables:\n")
@@ -32,11 +34,20 @@ func Hurl(file string, variables []string) []byte {
 	return withWorkload(b.String())
 }
 
-// Script is Plain with a workload that runs a script in Lua with these arguments.
-func Script(file string, args []string) []byte {
+// writeStream writes which format answers have that are streams, as the file says that is run.
+func writeStream(b *strings.Builder, format string) {
+	if format != "" {
+		b.WriteString("  stream: " + format + "                # the answers that it says are streams\n")
+	}
+}
+
+// Script is Plain with a workload that runs a script in Lua with these arguments. stream is as that
+// of Hurl.
+func Script(file, stream string, args []string) []byte {
 	var b strings.Builder
 	b.WriteString("  script: " + strconv.Quote(file) +
 		"           # in Lua, with wrk's API: it makes the requests\n")
+	writeStream(&b, stream)
 	if len(args) > 0 {
 		quoted := make([]string, len(args))
 		for i, a := range args {
