@@ -4,6 +4,12 @@
 //
 // No library does all of this: github.com/google/renameio does not build for Windows, and
 // github.com/natefinch/atomic does not sync.
+//
+//	atomicfile.go      replaces, creates and publishes files and folders
+//	hold_unix.go       who writes a temporary file, and which ones were left by killed processes;
+//	                   hold_other.go
+//	straight.go        opens a file that a user named, to write it where it is
+//	straight_unix.go   links in /tmp that are not followed; straight_other.go
 package atomicfile
 
 import (

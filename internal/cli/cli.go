@@ -14,7 +14,7 @@
 //	chart.go            dyno chart
 //	cli.go              Main; the table of verbs
 //	compare.go          dyno compare
-//	completion.go       dyno completion
+//	completion.go       dyno completion; flags and verbs by their names
 //	conflicts.go        flags that contradict each other
 //	files.go            reads files that flags name
 //	find.go             dyno find, sweeps
@@ -25,7 +25,7 @@
 //	fleetbus.go         connects to a fleet's bus; logs there what was loaded
 //	fleetdeploy.go      dyno fleet deploy
 //	fleetlist.go        dyno fleet list
-//	fleetrun.go         --fleet: a run, a search, an experiment by agents
+//	fleetrun.go         --fleet, --on-loss: a run, a search, an experiment by agents
 //	from.go             dyno from
 //	help.go             dyno help, --help
 //	history.go          dyno history, import, export
@@ -42,7 +42,8 @@
 //	manual.go           manual pages
 //	nearest.go          which flag was probably meant
 //	oldflags.go         flags of other tools, and what they are called here
-//	options.go          reads a command line; tells all faults at once
+//	options.go          reads a command line; tells all faults at once; how values of flags are
+//	                    set
 //	outlet.go           guards the terminal against texts of others
 //	output.go           files that are written whole or not at all
 //	output_other.go     who owns such a file: output_unix.go

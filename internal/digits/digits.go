@@ -2,6 +2,9 @@
 // exponent. It is a package of its own, below all others, because texts with figures are made in
 // many layers: what a gate decided is worded by package judge, below the reports. What only reports
 // write, such as a change in percent, is in package view/format.
+//
+//	bound.go    values that are only known to be higher or lower
+//	digits.go   decimals, thousands, ratios, plurals
 package digits
 
 import (

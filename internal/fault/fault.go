@@ -1,5 +1,8 @@
 // Package fault has mistakes in what a user wrote: which file, line and column, and what is wrong.
 // A reader of a file collects all of them, up to a limit, so that one try shows each.
+//
+//	fault.go   Fault, and the List of them
+//	text.go    an error as text, which names a file in one way
 package fault
 
 import (

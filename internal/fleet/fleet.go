@@ -11,12 +11,12 @@
 //  4. All agents begin at one instant. The parts are shards of one schedule, so they need not talk.
 //  5. Each second an agent reports what it measured (agent_report.go, reports.go).
 //  6. At the end it sends the rest of what it counted: its final. The controller checks that the
-//     final adds up to the reports, and is within the order (checkfinal.go). It makes one result of
-//     the reports and finals of all agents (merge.go), as of the threads of one process.
+//     final adds up to the reports, and does not exceed the order (checkfinal.go). It makes one
+//     result of the reports and finals of all agents (merge.go), as of the threads of one process.
 //
 // The stages are in stages.go. Two sides give each other up after a silence of Lease: an agent
-// stops its load, and the controller counts the agent as lost (loss.go). An agent process that
-// was started again is another agent.
+// stops its load (agent.go), and the controller counts the agent as lost (run.go, loss.go). An
+// agent process that was started again is another agent.
 //
 // Files named agent_*.go are the agent's side; the others are the controller's, or both sides'.
 //
@@ -27,21 +27,23 @@
 //	agent_order.go         does the agent accept an order?
 //	agent_report.go        the agent's reports, and its final
 //	agent_spool.go         reports that the controller has not acknowledged
-//	checkfinal.go          does a final add up to the reports, and is it within the order?
+//	checkfinal.go          does a final add up to the reports, and not exceed the order?
 //	checkreport.go         is a report possible?
 //	clock.go               offset and drift of a clock
 //	clocksync.go           asks agents for their clocks
-//	commands.go            sends commands to agents
+//	commands.go            sends instructions to agents
 //	controller.go          Controller.Run; chooses agents
-//	discover.go            finds agents: dyno fleet list
-//	fleet.go               this comment
-//	flood.go               how many messages of an agent are read
-//	loss.go                what happens when an agent is lost
-//	member.go              an agent as the controller knows it
+//	discover.go            finds agents: dyno fleet list, and before a run
+//	fleet.go               this comment; Lease and the other times, and limits of queues
+//	flood.go               how many messages of an agent are read, and which are dropped
+//	loss.go                what happens when an agent is lost; agents that send heartbeats and no
+//	                       reports, or no final
+//	member.go              an agent as the controller knows it: how far it is
 //	merge.go               one result of all reports and finals
 //	rebalance.go           gives the share of a lost agent to the others
 //	reports.go             receives reports and finals
-//	run.go                 the controller's loop: messages and deadlines
+//	run.go                 the controller's loop: messages, heartbeats, deadlines, and after which
+//	                       silence an agent is lost
 //	split.go               cuts a plan by weights
 //	stages.go              the stages of a run, in order
 //	stopall.go             dyno fleet stop

@@ -7,24 +7,25 @@
 //
 //	advice.go        noise of earlier experiments
 //	comparison.go    a Comparison: ratio, interval, verdict; a Rank, a Shift
-//	environment.go   facts of the machine, as a result has them
+//	environment.go   facts of the machine, as a result has them; how busy it is
 //	frontier.go      CPU against latency at rising rates
 //	halfnormal.go    effects of a screening, for its half-normal plot
 //	imported.go      experiments that others wrote
 //	lock_unix.go     one writer per folder; lock_other.go
 //	measure.go       the measures of a trial: Measures
 //	memoryunit.go    memory of old records
-//	names.go         names of files
-//	order.go         the random order of a round's trials
+//	names.go         names of files, arms and the control
+//	order.go         the random order of a round's trials; keys of trials and cells
 //	program.go       which program ran
-//	read.go          reads records and trials, older ones too
-//	record.go        a Record
+//	read.go          reads records and trials, older ones too; the heading alone
+//	record.go        a Record and its parts: state, arms, cells, profiles, the outcome of a gate
 //	routes.go        what a result has of a route's streams, and its goodput
 //	search.go        a trial's search for a rate
 //	sensitivity.go   trials with other settings of the generator
 //	store.go         the folder: create, lock, write, read
 //	streams.go       what a trial measured of streams of events, and goodput
-//	summary.go       counts of a record
+//	summary.go       counts of a record: rounds, cells that were loaded, objectives that were
+//	                 missed
 //	tail.go          measures that are high percentiles
 //	trial.go         a Trial: grade, reasons, warm-up
 package lab

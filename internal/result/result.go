@@ -8,10 +8,11 @@
 //	decode.go          reads a result's JSON
 //	encode.go          writes a result as JSON; its schema
 //	fleet.go           agents
-//	from.go            makes a result of what a load measured
+//	from.go            makes a result of what a load measured: rates, distributions, errors,
+//	                   connections
 //	host.go            the machine
 //	iterations.go      what users of a scenario did
-//	machinechecks.go   the self-check: its checks of the machine
+//	machinechecks.go   the self-check: its checks of the machine, and their limits
 //	outcome.go         an objective's outcome; package objective judges
 //	parts.go           a load of several generators
 //	partial.go         why a run is not whole
@@ -26,10 +27,10 @@
 //	server.go          what the server's processes used
 //	standstill.go      how long the threads of the load stood still
 //	unanswered.go      adds what was not answered to latencies
-//	unread.go          how long answers lay unread in the generator, on purpose or not
-//	validate.go        may a stored result be believed?
-//	verdict.go         the generator's self-check: which checks, which kinds of doubts
-//	verdictchecks.go   the self-check: its checks of load and generator
+//	unread.go          how long answers lay unread in the generator, on purpose (--linger) or not
+//	validate.go        may a stored result be believed? Its counts, rates and keys
+//	verdict.go         the generator's self-check: the table of checks, causes and kinds of doubts
+//	verdictchecks.go   the self-check: its checks of load and generator, and their limits
 //	warn.go            warnings about the answers
 //
 // Package dynohome stores results as files.

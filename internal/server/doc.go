@@ -37,15 +37,16 @@
 //	listener_linux.go     who listens at a port; listener_other.go
 //	netns_linux.go        private networks
 //	outcome.go            why a server ended: Failure, Exit, Report
-//	output.go             what servers print, within limits
+//	output.go             what servers print, within limits; is a port taken?
 //	ports.go              free ports, folders for sockets
 //	process_linux.go      processes in /proc
-//	ready.go              waits until a server answers with the right status, or has written a text
+//	ready.go              waits until a server answers with the right status, or has written a
+//	                      text; for how long
 //	rundir.go             the private folder of a run
 //	rundir_linux.go       gives a run's folder to a user; rundir_other.go
 //	rundir_unix.go        is a run's folder private? rundir_windows.go
 //	server.go             Start, Stop, Guest
-//	spec.go               what is to be started
+//	spec.go               what is to be started, and how long it may take to stop
 //	stop_linux.go         stops all processes
 //	supervisor_linux.go   the supervisor process
 //	tree_linux.go         talks to the supervisor

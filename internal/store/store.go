@@ -18,14 +18,19 @@
 // SQLite, and no format of our own, because several processes read and write it at
 // once, some are killed meanwhile, and that is what it is good at.
 //
-//	the index       store.go
-//	reading files   refresh.go, rows.go; schema.go makes an index anew that is of another version
-//	lists           history.go, series.go, note.go; changed.go tells whether a list is out of date
+//	the index       store.go opens it, schema.sql has its tables and columns; schema.go makes it
+//	                anew if its version is another
+//	reading files   refresh.go (which are new or have changed), rows.go (fills the columns)
+//	lists           history.go (of results and experiments), series.go (runs of one configuration,
+//	                and their names), note.go (what somebody said of a result); changed.go (whether
+//	                a list is out of date)
 //	change points   changepoint.go (found and published), examined.go (where there are no new ones),
 //	                segment.go (the runs between two), fingerprint.go (which runs are one series),
 //	                unproven.go (runs too few for one)
-//	in and out      export.go, import.go, importlab.go, unpack.go, check.go
-//	removal         remove.go, gc.go, requestdata.go
+//	in and out      export.go, import.go (results and notes), importlab.go (experiments), unpack.go
+//	                (archives, within limits), check.go (names in them)
+//	removal         remove.go (dyno history rm), gc.go (dyno history gc: what nothing refers to),
+//	                requestdata.go (requests that results share)
 //	room            room_unix.go (what the file system still takes), room_other.go
 package store
 

@@ -1,4 +1,6 @@
-// Package batching decides for how long a worker lets answers gather.
+// Package batching decides for how long a worker lets answers gather (--linger), by the latency and
+// by what longer and shorter times do to the rate. What a user may set is in
+// engine/loadplan/linger.go.
 package batching
 
 import (

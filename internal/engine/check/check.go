@@ -1,6 +1,6 @@
 // Package check has the checks of --expect-body and --expect-header: what they want of a response.
 //
-//	check.go    contains, regex, sha256, json; header fields
+//	check.go    contains, regex, sha256, json; header fields (limits: engine/scenario/limits.go)
 //	number.go   are two numbers of JSON equal?
 package check
 

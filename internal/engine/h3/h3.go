@@ -25,24 +25,26 @@
 // address and port see clients as they are, and a port where nobody listens is refused
 // at once. 0-RTT is never used: requests begin when the handshake has ended.
 //
-//	codec.go         the codec: requests in, events out
-//	codes.go         error codes
-//	conn.go          a connection of QUIC: dial, handshake, end
-//	control.go       control streams: SETTINGS, GOAWAY
-//	exchange.go      one request: sends it on a stream, follows its response to the end
-//	fault.go         words for errors of QUIC and HTTP/3
-//	frames.go        cuts streams into frames
-//	h3.go            options, and requests encoded once
-//	message.go       a request with values of its own, as text
-//	qpack.go         compressed header fields
-//	record.go        what ring and codec tell each other
-//	response.go      parses a response's frames
-//	ring.go          the ring: completions of all connections
-//	sessions.go      TLS sessions to resume
-//	socket.go        UDP sockets that are connected
-//	socket_linux.go  reads and writes their packets on Linux; socket_other.go writes them elsewhere
-//	static.go        QPACK's static table
-//	waiting.go       exchanges that wait for a stream
+//	codec.go          the codec: requests in, events out
+//	codes.go          error codes
+//	conn.go           a connection of QUIC: dial, handshake, end
+//	control.go        control streams: SETTINGS, GOAWAY
+//	exchange.go       one request: sends it on a stream, follows its response to the end
+//	fault.go          words for errors of QUIC and HTTP/3
+//	frames.go         cuts streams into frames
+//	h3.go             options, and requests encoded once
+//	message.go        a request with values of its own, as text
+//	qpack.go          compressed header fields
+//	record.go         what ring and codec tell each other
+//	response.go       parses a response's frames; how long its header may be
+//	ring.go           the ring: completions of all connections; what quic-go is told (windows,
+//	                  idle time)
+//	sessions.go       TLS sessions to resume
+//	socket.go         UDP sockets that are connected
+//	socket_linux.go   reads and writes their packets on Linux; socket_other.go writes them
+//	                  elsewhere
+//	static.go         QPACK's static table (its search: engine/proto/h2/static.go)
+//	waiting.go        exchanges that wait for a stream
 package h3
 
 import (

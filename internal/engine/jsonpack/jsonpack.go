@@ -7,6 +7,9 @@
 // one text, in base64.
 //
 // What is read may be anybody's: it cannot take much more memory than its text.
+//
+//	jsonpack.go   writes (Append)
+//	read.go       reads (Read), within limits of memory
 package jsonpack
 
 import (

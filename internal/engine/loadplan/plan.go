@@ -7,18 +7,19 @@
 //	filling.go          rows, variables, script and checks of a plan
 //	flaw.go             a mistake in a plan
 //	followto.go         other origins that redirects may lead to
-//	linger.go           for how long answers gather
-//	offered.go          which protocols connections may speak
+//	linger.go           for how long answers gather: --linger (package batching follows the
+//	                    latency)
+//	offered.go          which protocols connections may speak; dyno's version and User-Agent
 //	pack.go             a plan for another process
 //	part.go             cuts a plan for several generators and threads
-//	plan.go             the settings, their limits, Check
+//	plan.go             the settings, their defaults (DefaultPlan) and limits, Check
 //	probe.go            the plan of --probe
 //	profile.go          a rate that changes: stages
-//	proxy.go            is a proxy set in the environment?
+//	proxy.go            proxies: how they are asked, and is one set in the environment? --resolve
 //	replay.go           requests with times of their own
 //	requestdata.go      requests as a file of their own beside the result
 //	requestjson.go      requests in a result's JSON
-//	resend.go           what is sent again on another connection
+//	resend.go           what is sent again on another connection: --retry-unsafe
 //	samples.go          what is kept of requests that fail or are shown, and how much of it
 //	scenario.go         users, steps and checks of a plan
 //	schedule.go         intended start times
@@ -27,7 +28,7 @@
 //	source.go           where to connect from: --source
 //	stream.go           answers that are streams of events
 //	statuses.go         statuses, as people write them: 2xx,404
-//	tls.go              settings of TLS
+//	tls.go              settings of TLS, and the files they name
 //	userstages.go       how many users there are when
 //	way.go              how connections are made, apart from what is sent on them
 //

@@ -9,14 +9,14 @@
 //	join.go             makes one result of those of several generators
 //	rain.go             some streams, with when their events came: the rain of a picture
 //	reported.go         what a process tells another of its result, within limits
-//	result.go           the types: Result, Interval, Failure
+//	result.go           the types: Result, Interval, Failure, Phase
 //	retries.go          counts of requests that were sent again, by reason and method
 //	routes.go           counts and times of each route: the requests of one name
 //	sample.go           samples of requests, failed or to be shown, and of streams their events
 //	scenariototals.go   counts of iterations and checks
 //	tally.go            the sum of a generator's intervals
 //	together.go         intervals of several generators
-//	totals.go           what all workers counted
+//	totals.go           what all workers counted: adds it up
 //	unanswered.go       waits for answers that did not come
 //	viewer.go           intervals for whoever watches
 package loadresult

@@ -5,9 +5,9 @@
 // Finder, and what is no set of nodes is evaluated as the argument of a function, of which the
 // library makes a copy each time.
 //
-//	find.go        expressions and their values
-//	document.go    the trees of XML and HTML, within limits
-//	steps.go       counts the steps of a search
+//	find.go       expressions and their values
+//	document.go   the trees of XML and HTML, within the limits of engine/scenario/limits.go
+//	steps.go      counts the steps of a search
 package markup
 
 import (

@@ -7,6 +7,14 @@
 //
 // An exchange is one request in flight and its response; a tag names it. WebSocket and streams of
 // gRPC are not built: they need one more kind of Event, a part of a response before Done.
+//
+//	fault.go         what can be wrong with a response or a connection: the kinds of Fault, and
+//	                 their remedies
+//	message.go       a request with holes: fills them, and checks values and fields
+//	messagecopy.go   a copy of a message that is kept
+//	progress.go      how far an answer has come that has not ended
+//	proto.go         Codec, Event, Protocol, Request
+//	sink.go          Want, the parts of responses that somebody wants, and the Sink that gets them
 package proto
 
 // A Request is one to send. A run has a fixed set of them, compiled once; each message names one of

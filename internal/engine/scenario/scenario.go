@@ -8,6 +8,15 @@
 //
 // A worker has a Scenario of its own and calls it from its thread, between receiving and sending.
 // A scenario does not wait, does no I/O, and should allocate nothing in a step.
+//
+//	callclock.go   how long calls of a scenario take: a few are timed
+//	limits.go      how deep and how large a response may be that checks search, and in how many
+//	               steps
+//	numbering.go   the numbers of iterations, each once in a run
+//	response.go    a response as a scenario has it; the outcomes of checks, and names of checks
+//	               that nobody wrote
+//	scenario.go    Scenario, Step, Maker, User
+//	sink.go        keeps the fields and bodies of responses that a scenario wants
 package scenario
 
 import (

@@ -6,25 +6,26 @@
 // sent. A step with captures and asserts by JSON paths of names and indices allocates nothing;
 // regular expressions, XPath and lists do.
 //
-//	asserts.go     compiles asserts and captures; runs their checks
-//	filter.go      runs filters, as toDate and split
-//	observe.go     what each step sent, received and found, for dyno scenario run
-//	options.go     the section [Options]: retry, delay, location
-//	pattern.go     regular expressions of filters and predicates
-//	plan.go        the session in a plan, also for another process
-//	predicate.go   decides ==, contains, isNumber and so on
-//	query.go       reads a value from a response: status, header, body, jsonpath, cookie,
-//	               sha256
-//	recurrence.go  # dyno: once, every, again on: what a user keeps from one iteration to the next
-//	redirect.go    follows redirects (location: true)
-//	request.go     compiles a request to bytes with holes: URL, form, multipart, cookies
-//	scope.go       which variables are known where, and where their values come from
-//	session.go     Config, Compile: where a file becomes a scenario; what is unsupported
-//	stream.go      # dyno: stream: answers that are streams of events
-//	url.go         makes the paths of requests from the URLs of a file
-//	value.go       values of captures and variables: their types, equality, texts
-//	worker.go      what users do under load, step by step: fills requests, keeps captures
-//	xpath.go       the query and the filter xpath
+//	asserts.go      compiles asserts and captures; runs their checks
+//	filter.go       runs filters, as toDate and split
+//	observe.go      what each step sent, received and found, for dyno scenario run
+//	options.go      the section [Options]: retry, delay, location
+//	pattern.go      regular expressions of filters and predicates
+//	plan.go         the session in a plan, also for another process
+//	predicate.go    decides ==, contains, isNumber and so on
+//	query.go        reads a value from a response: status, header, body and its charset, jsonpath,
+//	                cookie, sha256
+//	recurrence.go   # dyno: once, every, again on: what a user keeps from one iteration to the
+//	                next
+//	redirect.go     follows redirects (location: true)
+//	request.go      compiles a request to bytes with holes: URL, form, multipart, cookies
+//	scope.go        which variables are known where, and where their values come from
+//	session.go      Config, Compile: where a file becomes a scenario; what is unsupported
+//	stream.go       # dyno: stream: answers that are streams of events
+//	url.go          makes the paths of requests from the URLs of a file
+//	value.go        values of captures and variables: their types, equality, texts
+//	worker.go       what users do under load, step by step: fills requests, keeps captures
+//	xpath.go        the query and the filter xpath
 package session
 
 import (

@@ -1,6 +1,9 @@
 // Package strftime writes and reads instants by formats such as %Y-%m-%d %H:%M:%S. It takes the
 // formats of Hurl files, which are those of the Rust crate chrono, and differs from the C library
 // where chrono does: %f is a fraction of a second, %.f one with its point, and %+ is RFC 3339.
+//
+//	read.go       reads a text by a format
+//	strftime.go   parses formats; writes an instant by one
 package strftime
 
 import (

@@ -4,8 +4,8 @@
 // and HTTP/3. Whoever asks the server outside of a load has a Dialer (dialer.go), which tries the
 // addresses of a name side by side (first.go); roundtrip.go is net/http on its connections.
 // resolve.go looks the target or its proxy up, follow.go does so again beside a load, and spread.go
-// says from which local addresses to connect. What a plan may ask of protocols is in package
-// loadplan, and their codecs are below engine/proto.
+// says from which local addresses to connect, and whether they have ports enough. What a plan may
+// ask of protocols is in package loadplan, and their codecs are below engine/proto.
 package transport
 
 import (

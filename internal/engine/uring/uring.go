@@ -5,6 +5,11 @@
 // They are used without cgo and without a library. What is done for each entry
 // is a few loads and stores and is inlined into its caller; what is a system
 // call is made once for many entries.
+//
+//	entry_linux.go    an entry of the submission queue
+//	pieces_linux.go   memory into which the kernel receives
+//	queues_linux.go   the queues: made, submitted, waited for
+//	uring.go          ErrRefused: this system has no io_uring
 package uring
 
 import "errors"

@@ -5,6 +5,10 @@
 // The two machines' clocks are never compared. The controller says how long ago the window was;
 // the error is the time that this message takes, and the samples are a fifth of a second apart.
 // The controller repeats its question until it is answered, so no loss is final.
+//
+//	agent.go        the agent's side: samples processes
+//	controller.go   the controller's side: asks until it is answered
+//	watch.go        the messages
 package watch
 
 import (

@@ -19,29 +19,31 @@
 //	checkvariant.go    checks of variants: processes, addresses, protocols
 //	command.go         a command as words
 //	decode.go          YAML into the types, by their tags
-//	defaults.go        what is not given, and --quick
-//	definition.go      types of a variant: processes, limits, readiness, generator
+//	defaults.go        what is not given (times, windows, how long a server may take to be ready),
+//	                   and --quick
+//	definition.go      types of a variant: processes, limits, readiness, when it is stopped,
+//	                   generator
 //	destinations.go    where loads go, which is no secret
 //	encode.go          the types as YAML
 //	entries.go         keys of a mapping, merged (<<) and suggested
 //	expand.go          variants and factors to all combinations
-//	experiment.go      types of the file: Design, Workload, Level, Fairness, Gate
+//	experiment.go      types of the file: Design, Workload, Level, Fairness, Gate, Request, Expect
 //	fault.go           faults, sorted by place
 //	folder.go          files and folders that servers get
-//	metrics.go         names of measures, and objectives
-//	nearest.go         what was probably meant
+//	metrics.go         names of measures, and objectives of levels
+//	nearest.go         the names that are allowed, or the one that was probably meant
 //	needs.go           programs that are missing here, and the package to install
 //	quantities.go      reads durations, sizes and rates
 //	rates.go           levels by `rates:`
 //	read.go            reads the file
 //	references.go      names that must exist elsewhere in the file
-//	render.go          the processes, addresses and commands of one trial, and when each process is
-//	                   ready, with which statuses
+//	render.go          the processes, addresses and commands of one trial, and when each process
+//	                   is ready, with which statuses
 //	requestenv.go      variables of the environment in requests
 //	screen.go          which combinations a screening has
 //	settings.go        settings of a load: from a level to a plan, and back; values that are known
 //	                   only later (variables, stand-ins)
-//	shipped.go         experiments in the binary
+//	shipped.go         experiments in the binary, and the schema
 //	template.go        {{...}} in the file
 package experiment
 

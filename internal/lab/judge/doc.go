@@ -3,7 +3,8 @@
 //
 //	advice.go          noise of earlier experiments, beside this one's
 //	cautions.go        what a reader must know before the verdicts
-//	compute.go         Compute: all that a record says of its trials
+//	compute.go         Compute: all that a record says of its trials; medians of cells, CPU of
+//	                   processes
 //	countedtrials.go   which trials count
 //	doc.go             this comment
 //	excluded.go        variants that were not tested; is anything left?
@@ -14,7 +15,8 @@
 //	followup.go        what follows a screening
 //	frontier.go        CPU against latency at rising rates
 //	gate.go            the gate: passed, a regression, or undecided
-//	groups.go          runs that were not measured in pairs: are they comparable?
+//	groups.go          runs that were not measured in pairs: are they comparable? How many are
+//	                   needed?
 //	halfnormal.go      half-normal plots of a screening
 //	inrounds.go        stored results of one experiment, paired by round
 //	miscounted.go      trials in which server and generator counted differently
@@ -29,7 +31,7 @@
 //	sensitivity.go     does the answer depend on the generator's settings?
 //	shift.go           latency, quantile by quantile
 //	spoiled.go         trials that the server spoiled
-//	unpaired.go        runs that were not measured in pairs
+//	unpaired.go        runs that were not measured in pairs: reads, compares and judges them
 //	worth.go           how many trials can be relied on
 //
 // What a single trial is worth is package grade's.

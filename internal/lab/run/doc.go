@@ -21,7 +21,7 @@
 //
 //	arms.go               which variants take part, what is missing here, the A/A arm
 //	build.go              builds variants
-//	ceiling.go            the generator's own limit
+//	ceiling.go            the generator's own limit, at a server that does next to nothing
 //	comparable.go         is anything left to compare? ends an experiment in which nothing is
 //	confirm.go            a second batch of trials before a gate fails
 //	doc.go                this comment
@@ -41,15 +41,17 @@
 //	                      lab/experiment/secrets
 //	sensitivity.go        trials with other settings of the generator
 //	servercount.go        what the server itself counted
-//	serversettings.go     how servers are set up: workers, CPUs, backlog, beside the fairness table
+//	serversettings.go     how servers are set up: workers, CPUs, backlog, beside the fairness
+//	                      table
 //	sharedstage.go        servers that go on running between trials, in place of stage.go
 //	signals_unix.go       names of signals; signals_windows.go
 //	splitcpus.go          which CPUs are whose
 //	stage.go              starts and stops the servers of a trial
-//	trial.go              a trial: start, ask, warm up, measure and watch, ask, stop
+//	trial.go              a trial: start, ask, warm up, measure and watch, ask, stop; a server
+//	                      that dies meanwhile
 //	trysession.go         one user runs the session of a Hurl file before any load
 //	version.go            versions of servers
-//	warmup.go             the load before the window
+//	warmup.go             the load before the window: how long, and until streams have ended
 //
 // The method as a whole is that of randomised multiple interleaved trials (lab/order.go), judged
 // by paired ranks (package stats).

@@ -72,3 +72,16 @@ func judgeWarmup(w *lab.Warmup, rule experiment.Warmup) {
 		}
 	}
 }
+
+// settleStreams has a load run until its first streams have ended before its window begins, going
+// by the load before: until then there are fewer of them at once, or all are at their beginning.
+func settleStreams(p *loadplan.Plan, before *result.Result) {
+	if p.Stream.IsSet() && p.Warmup > 0 && before != nil && before.Latency != nil {
+		long := loadplan.Seconds(before.Latency.P99 * 1e3)
+		p.Warmup = max(p.Warmup, min(long, settleStreamsMost))
+	}
+}
+
+// settleStreamsMost limits how long that takes: less than in a search, where nothing else has
+// warmed the server up, and there are fewer probes than an experiment has trials.
+const settleStreamsMost = loadplan.Seconds(30 * time.Second)

@@ -5,6 +5,9 @@
 // Clear only if there is none.
 //
 // Package labanswer makes the Answer of an experiment, package report that of a run.
+//
+//	answer.go     Answer, Caution, Finding: the values, and which caution is worst
+//	markdown.go   the same as a document, for all formats
 package answer
 
 import (

@@ -4,13 +4,13 @@
 // as SVG or PNG, and the page, which has it as JSON (Set), with web/src/draw.ts, so a picture and
 // the page show the same figures.
 //
-//	axes.go         ticks and scales of axes
+//	axes.go         ticks and scales of axes (ratioTicks: those of forest plots)
 //	capacity.go     views of a search and of a sweep
 //	experiment.go   views of an experiment: spectrum, shift, cost
 //	flames.go       flame graphs of an experiment's profiles
 //	forest.go       forest plots: ratios to baselines, with intervals
 //	halfnormal.go   the half-normal plot of a screening
-//	json.go         views as the page has them
+//	json.go         views as the page has them, by section
 //	latency.go      views of a run's latencies: spectrum, heat map
 //	multiples.go    small plots in place of one with too many lines
 //	overload.go     views of an experiment over rates: ladder, bend

@@ -6,13 +6,17 @@
 // whose name ends in Part returns a part of a report, which package document lays out.
 //
 //	an experiment  brief.go (the first 30 lines), experiment.go (verdicts, medians, the plan),
-//	               findings.go (fairness, grades, profiles, method), loads.go, shift.go,
-//	               serversettings.go, programs.go, correction.go, unsaid.go (cautions and
-//	               undecided measures)
-//	a comparison   compare.go (single results), unpaired.go (groups of them), comparemeasures.go
-//	formats        trials.go (CSV), junit.go, gobench.go, pullrequest.go
+//	               findings.go (fairness, grades, profiles, method), loads.go (searches, CPU against
+//	               latency, trials with other settings), shift.go (latency by quantile),
+//	               serversettings.go (how servers were set up), programs.go (which programs ran),
+//	               correction.go (for all that is compared), unsaid.go (cautions and undecided
+//	               measures)
+//	a comparison   compare.go (single results), comparemeasures.go (which measures it has),
+//	               unpaired.go (groups of results)
+//	formats        trials.go (CSV, and a line for a trial), junit.go, gobench.go (Go's benchmarks),
+//	               pullrequest.go (Markdown in 60 lines, and for a pull request)
 //	the page       experimentwords.go (the sentences, the command, the formulas)
-//	while it runs  live.go; rehearsal.go (lab check --start)
+//	while it runs  live.go (progress, and what was found so far); rehearsal.go (lab check --start)
 //	dyno vs        versus.go (what speaks against it), standings.go (a line for each server)
 package labreport
 

@@ -1,5 +1,8 @@
 // Package method is how results are measured, for a reader who wants to doubt them.
 // docs/measuring.md has the same at length.
+//
+//	addresses.go   what went to each address of a name
+//	method.go      how a run, a search and a sweep are measured
 package method
 
 import (

@@ -11,7 +11,7 @@
 //	numbers.go      tiles and tables of a run, as reports write their numbers
 //	panels.go       what the sampler saw of machine and processes
 //	past.go         the history of a configuration
-//	run.go          a run
+//	run.go          a run, with its percentile curves
 //	spectra.go      percentile curves of an experiment, with bands
 //	texts.go        numbers as an experiment's page writes them
 //	trials.go       each trial: start, warm-up, seconds

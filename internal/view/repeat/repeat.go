@@ -1,5 +1,12 @@
 // Package repeat writes commands from a plan: the one that repeats a run or a search, and the one
 // that asks the server once.
+//
+//	after.go    the command that goes on after a search
+//	repeat.go   a plan's settings as flags, quoted by format.ShellQuote; the command that asks the
+//	            server once
+//	run.go      the command that repeats a run, with its fleet and what it watched
+//	search.go   the commands that repeat a search or a sweep, hold what was found, or begin a
+//	            search
 package repeat
 
 import (

@@ -10,13 +10,14 @@
 //
 // Where to find what is printed:
 //
-//	a run          runanswer.go (the verdict), runcautions.go, next.go (what to do next),
-//	               brief.go (the first 20 lines), runtext.go (all of it; the line of -q),
-//	               runtables.go (percentiles, errors, routes), iterationtext.go (of a scenario),
-//	               spectrum.go (-v), server.go (CPU and memory of its processes), fleet.go (a line
-//	               for each agent), plantext.go (the load and the self-check in words), remedy.go
-//	               (reasons of the self-check, and what to do), objectivetext.go (met, missed,
-//	               undecided), streamtext.go (streams of events)
+//	a run          runanswer.go (the verdict), runcautions.go (what speaks against it), next.go (what
+//	               to do next), brief.go (the first 20 lines), runtext.go (all of it; the line of
+//	               -q), runtables.go (percentiles, and which of them the first lines and the page's
+//	               tiles have: FirstQuantiles; errors, routes), iterationtext.go (of a scenario),
+//	               spectrum.go (-v: curve and heat map), server.go (CPU and memory of its processes,
+//	               profiles), fleet.go (a line for each agent), plantext.go (the load and the
+//	               self-check in words), remedy.go (reasons of the self-check, and what to do),
+//	               objectivetext.go (met, missed, undecided), streamtext.go (streams of events)
 //	while it runs  secondline.go (a line per second); package screen draws --tui
 //	requests       package sample (--show, --save-errors)
 //	a search       capacity.go (also a sweep), plot.go (points as characters)

@@ -30,6 +30,12 @@
 // protocol could abort it alone, but applications do not follow: php-fpm does not
 // look for that. Go's net/http/fcgi does only while the request is arriving: it ends
 // it at once, and sends what its handler still writes under the id of the next.
+//
+//	decode.go    reads records; what ends an exchange or a connection
+//	fcgi.go      the codec: options, room; sends requests
+//	head.go      reads the header of an answer: status and length
+//	request.go   checks a request, and encodes it with its parameters
+//	sink.go      header fields, bodies and stderr for who wants them
 package fcgi
 
 import (

@@ -31,7 +31,7 @@
 //
 //	control.go   SETTINGS, WINDOW_UPDATE, RST_STREAM, PING, GOAWAY
 //	decode.go    which frame comes; DATA, and the end of a response
-//	encode.go    writes header fields
+//	encode.go    writes header fields; which ones are secret
 //	fault.go     words for errors
 //	frame.go     writes frames
 //	h2.go        the codec: options, room, sending of bodies
@@ -41,7 +41,7 @@
 //	owed.go      what answers frames: acknowledgements, windows, resets
 //	request.go   requests, encoded once
 //	sink.go      header fields and bodies for who wants them
-//	static.go    the static table
+//	static.go    the static table, and the search of static tables (h3 uses it too)
 //	stream.go    the streams in flight
 //
 // The end of a run sends no GOAWAY, though RFC 9113 (6.8) recommends it. GOAWAY says which

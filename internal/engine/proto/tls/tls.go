@@ -19,9 +19,9 @@
 // for each record.
 //
 //	fault.go   words for handshakes that failed
-//	quic.go    what was negotiated, and the words for failures, where QUIC does the handshake
-//	terms.go   what was negotiated
-//	tls.go     the codec around a codec; handshakes
+//	quic.go    where QUIC does the handshake: what was negotiated, and words for failures
+//	terms.go   what was negotiated: version, cipher, protocol
+//	tls.go     the codec around a codec; handshakes, resumed sessions
 //	wire.go    the net.Conn that crypto/tls reads and writes
 package tls
 

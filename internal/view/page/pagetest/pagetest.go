@@ -2,6 +2,9 @@
 // chromedp. A Browser is for all tests of a package and starts with the first page; a Tab is
 // one test's. What a page complained of on its console, and what it tried to fetch, makes the test
 // fail unless the test asks for it.
+//
+//	har.go        what a tab requested, as a HAR file
+//	pagetest.go   Browser and Tab
 package pagetest
 
 import (

@@ -7,6 +7,12 @@
 // values, and three requests under way: a GET as exchange 0 on stream 1, a HEAD as 1
 // on stream 3, and as 2 on stream 5 a POST, of whose BodySize bytes more than
 // a third wait for windows. The server sends ServerBytes, and closes.
+//
+//	cases.go      Cases: all of them
+//	conform.go    Case, and how its bytes are made
+//	controls.go   cases of each type of frame (RFC 9113, section 6)
+//	frames.go     what a server may say first; cases of frames and streams (sections 4 and 5)
+//	messages.go   cases of responses (section 8), and of HPACK
 package conform
 
 import (
