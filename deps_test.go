@@ -143,7 +143,7 @@ view/format: digits lazyregexp /
 view/answer: view/document view/format /
 view/document: view/format /
 view/labanswer: engine/loadplan fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
-view/reporttest: engine/proto observe/probe observe/profile result fact say view/format engine/loadplan /
+view/reporttest: engine/proto observe/probe observe/profile result fact say view/format engine/loadplan engine/loadresult /
 view/method: engine/loadplan result view/format /
 view/repeat: capacity say redact result view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /

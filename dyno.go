@@ -299,5 +299,6 @@ type Interval struct {
 
 func newInterval(iv loadresult.Interval) Interval {
 	return Interval{From: iv.From, To: iv.To, Sent: iv.Sent, Completed: iv.Completed,
-		Errors: iv.Failed, InFlight: iv.InFlight, P50: iv.P50, P99: iv.P99, Max: iv.Max}
+		Errors: iv.Failed, InFlight: iv.InFlight, P50: microseconds(iv.P50),
+		P99: microseconds(iv.P99), Max: microseconds(iv.Max)}
 }

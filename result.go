@@ -3,6 +3,7 @@ package dyno
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -271,4 +272,4 @@ func newDistribution(of *result.Distribution) Distribution {
 		P999: us(of.P999), Max: us(of.Max), of: of}
 }
 
-func microseconds(us float64) time.Duration { return time.Duration(us * 1e3) }
+func microseconds(us float64) time.Duration { return time.Duration(math.Round(us * 1e3)) }

@@ -182,7 +182,7 @@ func (s streams) writeExitCode(err error) int {
 // printSchema is dyno schema: it prints the JSON schema of a result.
 func printSchema(s streams, args []string) int {
 	schemas := map[string][]byte{"result": result.Schema(), "lab": experiment.Schema(),
-		"interval": live.IntervalSchema}
+		"interval": live.IntervalSchema()}
 	of, known := schemas[strings.Join(args, " ")]
 	if !known {
 		return s.refuseFlags("schema",

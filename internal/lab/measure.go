@@ -74,25 +74,21 @@ var requestMeasures = []Measure{
 	}},
 	{Name: "host_cpu", Unit: "µs/req", Better: -1, of: hostCPU},
 	{"mean", "µs", -1, func(t *Trial) float64 { return latencyOf(t).LeastMean() }, hasUnanswered},
-	percentile("p50", latencyOf, 50, func(d *result.Distribution) float64 { return d.P50 }),
-	percentile("p75", latencyOf, 75, func(d *result.Distribution) float64 { return d.P75 }),
-	percentile("p90", latencyOf, 90, func(d *result.Distribution) float64 { return d.P90 }),
-	percentile("p95", latencyOf, 95, func(d *result.Distribution) float64 { return d.P95 }),
-	percentile("p99", latencyOf, 99, func(d *result.Distribution) float64 { return d.P99 }),
-	percentile("p99.9", latencyOf, 99.9, func(d *result.Distribution) float64 { return d.P999 }),
-	percentile("max", latencyOf, 100, func(d *result.Distribution) float64 { return d.Max }),
+	percentile("p50", latencyOf, 50),
+	percentile("p75", latencyOf, 75),
+	percentile("p90", latencyOf, 90),
+	percentile("p95", latencyOf, 95),
+	percentile("p99", latencyOf, 99),
+	percentile("p99.9", latencyOf, 99.9),
+	percentile("max", latencyOf, 100),
 	{Name: "iterations", Unit: "iter/s", Better: 1, of: func(t *Trial) float64 {
 		if t.Result.Iterations == nil {
 			return 0
 		}
 		return t.Result.Iterations.Rate.Completed
 	}},
-	percentile("iteration_p50", iterationTimes, 50, func(d *result.Distribution) float64 {
-		return d.P50
-	}),
-	percentile("iteration_p99", iterationTimes, 99, func(d *result.Distribution) float64 {
-		return d.P99
-	}),
+	percentile("iteration_p50", iterationTimes, 50),
+	percentile("iteration_p99", iterationTimes, 99),
 	{Name: "checks", Unit: "%", Better: 1, of: func(t *Trial) float64 {
 		share, _ := t.Result.Passed("")
 		return 100 * share
@@ -131,14 +127,14 @@ func MeasureNamed(name string) (Measure, bool) {
 
 // percentile is the measure of a percentile of a distribution; 100 is its maximum. A tail is 0 of a
 // trial that has too few values for it: it is judged in all trials together then.
-func percentile(name string, of func(*Trial) *result.Distribution, percent float64,
-	value func(*result.Distribution) float64) Measure {
+func percentile(name string, of func(*Trial) *result.Distribution, percent float64) Measure {
 	tail, isTail := tails[name]
 	return Measure{name, "µs", -1, func(t *Trial) float64 {
 		if isTail && of(t).Known() < tail.Least() {
 			return 0
 		}
-		return value(of(t))
+		us, _ := of(t).Percentile(percent)
+		return us
 	}, func(t *Trial) bool { return of(t).IsOver(percent) }}
 }
 

@@ -10,20 +10,12 @@ import (
 
 // StreamMeasures are those of streams of events, and of goodput.
 var StreamMeasures = []Measure{
-	percentile("first_event_p50", firstEvents, 50, func(d *result.Distribution) float64 {
-		return d.P50
-	}),
-	percentile("first_event_p99", firstEvents, 99, func(d *result.Distribution) float64 {
-		return d.P99
-	}),
-	percentile("gap_p50", gaps, 50, func(d *result.Distribution) float64 { return d.P50 }),
-	percentile("gap_p99", gaps, 99, func(d *result.Distribution) float64 { return d.P99 }),
-	percentile("token_time_p50", tokenTimes, 50, func(d *result.Distribution) float64 {
-		return d.P50
-	}),
-	percentile("token_time_p99", tokenTimes, 99, func(d *result.Distribution) float64 {
-		return d.P99
-	}),
+	percentile("first_event_p50", firstEvents, 50),
+	percentile("first_event_p99", firstEvents, 99),
+	percentile("gap_p50", gaps, 50),
+	percentile("gap_p99", gaps, 99),
+	percentile("token_time_p50", tokenTimes, 50),
+	percentile("token_time_p99", tokenTimes, 99),
 	{Name: "events", Unit: "events/s", Better: 1, of: func(t *Trial) float64 {
 		return streamOf(t).Rate.Events
 	}},

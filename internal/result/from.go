@@ -424,8 +424,7 @@ func (r *Result) setSeriesUsers() {
 // PointOf converts an interval into the stored form.
 func PointOf(i loadresult.Interval) Point {
 	return Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
-		Errors: i.Failed, Mean: toMicroseconds(float64(i.Mean)), P50: toMicroseconds(float64(i.P50)),
-		P99: toMicroseconds(float64(i.P99)), Max: toMicroseconds(float64(i.Max)), InFlight: i.InFlight,
+		Errors: i.Failed, LatencyTimes: i.LatencyTimes, InFlight: i.InFlight,
 		EarlyCounts: i.EarlyCounts, Received: i.Received, Written: i.Written,
 		Status: countByCode(i.Status), Heat: i.Heat, ByPart: i.ByPart,
 		Iterations: i.Iterations, IterationsFailed: i.IterationsFailed, Events: i.Events,

@@ -57,7 +57,7 @@ func closedRun() *loadresult.Result {
 		Warmed:  time.Second, Measured: 2 * time.Second, Drained: time.Millisecond, DNS: 3 * time.Millisecond,
 		Intervals: []loadresult.Interval{
 			{Index: 0, From: 0, To: time.Second, Sent: 600, Completed: 600, InFlight: 2,
-				Received: 3000, Written: 2400, Mean: 9, P50: 5000, P99: 6000, Max: 7000,
+				Received: 3000, Written: 2400, LatencyTimes: loadresult.LatencyTimes{Mean: 0.009, P50: 5, P99: 6, Max: 7},
 				Heat: metric.Heat{{5, 550}, {6, 50}}, Status: map[uint16]int64{200: 599, 404: 1}},
 			{Index: 1, From: time.Second, To: 2 * time.Second, Sent: 403, Completed: 400, Failed: 2},
 		},
@@ -125,7 +125,7 @@ func TestFromClosed(t *testing.T) {
 		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9, 0, nil, ""}},
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
-		{"point", r.Series[0], Point{T: 1, Sent: 600, Completed: 600, Mean: 0.009, P50: 5, P99: 6, Max: 7,
+		{"point", r.Series[0], Point{T: 1, Sent: 600, Completed: 600, LatencyTimes: loadresult.LatencyTimes{Mean: 0.009, P50: 5, P99: 6, Max: 7},
 			InFlight: 2, Received: 3000, Written: 2400, Status: map[string]int64{"200": 599, "404": 1},
 			Heat: metric.Heat{{5, 550}, {6, 50}}}},
 		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},

@@ -5,6 +5,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/fact"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/streamed"
@@ -88,8 +89,10 @@ func (r *Result) setRoutes(from *loadresult.Result, parts []*Result) {
 		}
 		if x.Latency != nil && x.Latency.Count > 0 {
 			d := durations.Summary(x.Latency, routeBounds(from, parts, x.Name)...)
-			route.Mean, route.P50, route.P90, route.P99 = d.Mean, d.P50, d.P90, d.P99
-			route.Max, route.Over = d.Max, d.Over
+			route.Mean, route.Max, route.Over = d.Mean, d.Max, d.Over
+			for _, p := range metric.Percentiles(&route) {
+				*p.Value, _ = d.Percentile(p.Percent)
+			}
 		}
 		r.Routes = append(r.Routes, route)
 	}

@@ -324,14 +324,13 @@ type Point struct {
 	Sent      int64   `json:"sent"`
 	Completed int64   `json:"completed"`
 	Errors    int64   `json:"errors"`
-	Mean      float64 `json:"mean_us,omitempty"`
-	P50       float64 `json:"p50_us,omitempty"`
-	P99       float64 `json:"p99_us,omitempty"`
-	Max       float64 `json:"max_us,omitempty"`
-	InFlight  int64   `json:"in_flight"`
-	Users     int     `json:"users,omitempty"` // at its end, of a plan whose number of users changes
-	Received  int64   `json:"bytes_received"`
-	Written   int64   `json:"bytes_sent"`
+
+	loadresult.LatencyTimes
+
+	InFlight int64 `json:"in_flight"`
+	Users    int   `json:"users,omitempty"` // at its end, of a plan whose number of users changes
+	Received int64 `json:"bytes_received"`
+	Written  int64 `json:"bytes_sent"`
 
 	Status map[string]int64 `json:"status,omitempty"` // answers by code
 	Heat   metric.Heat      `json:"heat,omitempty"`   // of latency

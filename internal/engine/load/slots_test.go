@@ -43,8 +43,8 @@ func TestConnectingIsLatency(t *testing.T) {
 			t.Errorf("%s: connects from %d to %d ns", name, got.Min, got.Max)
 		}
 		for _, iv := range r.Intervals[:3] {
-			if iv.Max != 60*1e6 {
-				t.Errorf("%s: in second %d latency is %v at most", name, iv.Index, iv.Max)
+			if iv.Max != 60e3 {
+				t.Errorf("%s: in second %d latency is %v µs at most", name, iv.Index, iv.Max)
 			}
 		}
 	}

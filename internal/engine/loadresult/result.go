@@ -15,6 +15,7 @@
 //	sample.go           samples of requests, failed or to be shown, and of streams their events
 //	scenariototals.go   counts of iterations and checks
 //	tally.go            the sum of a generator's intervals
+//	times.go            what a second shows of its latencies and of its streams
 //	together.go         intervals of several generators
 //	totals.go           what all workers counted: adds it up
 //	unanswered.go       waits for answers that did not come
@@ -140,10 +141,10 @@ type Interval struct {
 	Iterations              int64 // of Plan.CountsIterations: completed, due in the window
 	IterationsFailed        int64
 	Received, Written       int64
-	Mean, P50, P99, Max     time.Duration // of latency; 0 when nothing completed
-	Latency                 metric.Sparse // of completed requests; not in a Result
-	Heat                    metric.Heat   // of Latency; kept in a Result too
-	Service                 metric.Sparse // likewise; empty where it equals Latency, see Served
+	LatencyTimes
+	Latency metric.Sparse // of completed requests; not in a Result
+	Heat    metric.Heat   // of Latency; kept in a Result too
+	Service metric.Sparse // likewise; empty where it equals Latency, see Served
 	Apart
 	IterationTime metric.Sparse // likewise, of Iterations
 
@@ -169,26 +170,6 @@ type Apart struct {
 
 	// ByPart divides Completed by the Parts of a Result; nil for one that told nothing of this time.
 	ByPart []*int64 `json:"-"`
-}
-
-// StreamTimes are of what came in an interval, of streams that were due in the window: in µs, under
-// the keys of a result. 0: no stream began, or there was no gap.
-type StreamTimes struct {
-	FirstP50US float64 `json:"first_event_p50_us,omitempty"`
-	FirstP99US float64 `json:"first_event_p99_us,omitempty"`
-	GapP50US   float64 `json:"gap_p50_us,omitempty"`
-	GapP99US   float64 `json:"gap_p99_us,omitempty"`
-	Tokens     int64   `json:"tokens,omitempty"` // of all streams that ended in it
-}
-
-// timesOf are those of an interval; 0 if answers are no streams.
-func timesOf(s *metric.StreamsSparse) StreamTimes {
-	if s == nil {
-		return StreamTimes{}
-	}
-	at := func(of metric.Sparse, q float64) float64 { return float64(of.Quantile(q)) / 1e3 }
-	return StreamTimes{FirstP50US: at(s.First(), 0.5), FirstP99US: at(s.First(), 0.99),
-		GapP50US: at(s.Gap(), 0.5), GapP99US: at(s.Gap(), 0.99), Tokens: s.ReceivedTokens}
 }
 
 // Answered is how many right answers came in the interval, as rates count them: also to requests

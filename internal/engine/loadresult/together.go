@@ -147,17 +147,14 @@ func (t *Together) addLate(from int, iv Interval) {
 		return
 	}
 	s := &t.seconds[at]
-	if all := s.Completed + iv.Completed; all > 0 {
-		s.Mean = time.Duration((float64(s.Mean)*float64(s.Completed) +
-			float64(iv.Mean)*float64(iv.Completed)) / float64(all))
-	}
-	switch {
+	switch all := s.Completed + iv.Completed; {
 	case s.Completed == 0:
-		s.P50, s.P99 = iv.P50, iv.P99
+		s.LatencyTimes = iv.LatencyTimes
 	case iv.Completed > 0:
-		s.P50, s.P99 = 0, 0
+		sum := s.Mean*float64(s.Completed) + iv.Mean*float64(iv.Completed)
+		s.LatencyTimes = LatencyTimes{Mean: micros(1e3 * sum / float64(all)), Max: max(s.Max, iv.Max)}
 	}
-	s.Max, s.Heat = max(s.Max, iv.Max), s.Heat.Plus(iv.Heat)
+	s.Heat = s.Heat.Plus(iv.Heat)
 	s.Status = maps.Clone(s.Status) // of the one that was shown
 	s.Add(iv)
 	s.Checks, s.Failures, s.Stream, s.StreamTimes = nil, nil, nil, StreamTimes{}
@@ -287,14 +284,19 @@ func (iv *Interval) Served() metric.Sparse {
 // its streams.
 func (iv *Interval) Measure() {
 	iv.StreamTimes = timesOf(iv.Stream)
-	iv.Mean, iv.P50, iv.P99, iv.Max, iv.Heat = 0, 0, 0, 0, nil
+	iv.LatencyTimes, iv.Heat = LatencyTimes{}, nil
 	if iv.Latency.Count == 0 {
 		return
 	}
-	iv.Mean, iv.Max = time.Duration(iv.Latency.Mean()), time.Duration(iv.Latency.Max)
-	iv.P50, iv.P99 = time.Duration(iv.Latency.Quantile(0.5)), time.Duration(iv.Latency.Quantile(0.99))
+	iv.Mean, iv.Max = micros(iv.Latency.Mean()), micros(float64(iv.Latency.Max))
+	for _, p := range metric.Percentiles(&iv.LatencyTimes) {
+		*p.Value = micros(float64(iv.Latency.Quantile(p.Percent / 100)))
+	}
 	iv.Heat = iv.Latency.ToHeat()
 }
+
+// micros converts ns to µs, of whole nanoseconds.
+func micros(ns float64) float64 { return math.Trunc(ns) / 1e3 }
 
 // Add adds the counts of another interval. It does not merge distributions: see Sum.
 func (iv *Interval) Add(part Interval) {

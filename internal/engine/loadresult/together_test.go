@@ -32,8 +32,8 @@ func TestSum(t *testing.T) {
 		t.Errorf("latency %+v, want %+v", sum.Latency, whole.ToSparse())
 	}
 	v := whole.View()
-	if sum.P50 != time.Duration(v.Quantile(0.5)) || sum.P99 != time.Duration(v.Quantile(0.99)) ||
-		sum.Max != time.Duration(whole.Max) || sum.Mean != time.Duration(whole.Mean()) {
+	if sum.P50 != micros(float64(v.Quantile(0.5))) || sum.P99 != micros(float64(v.Quantile(0.99))) ||
+		sum.Max != micros(float64(whole.Max)) || sum.Mean != micros(whole.Mean()) {
 		t.Errorf("p50 %v, p99 %v, max %v, mean %v", sum.P50, sum.P99, sum.Max, sum.Mean)
 	}
 	if sum.Service.Count != 0 || sum.Served().Count != 600 {
@@ -157,7 +157,7 @@ func TestTogetherWaitsForSoMuch(t *testing.T) {
 		}
 		for i, s := range sum.seconds {
 			if late := i < early; s.Index != i || s.Completed != 2*c.latency.Count || (s.P99 == 0) != (late || c.latency.Count == 0) ||
-				c.latency.Count > 0 && (s.Mean != time.Duration(large.Mean()) || len(s.Heat) == 0) {
+				c.latency.Count > 0 && (s.Mean != micros(large.Mean()) || len(s.Heat) == 0) {
 				t.Errorf("%s: second %d: %+v", name, i, s)
 			}
 		}

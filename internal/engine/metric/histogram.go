@@ -6,6 +6,7 @@
 //	heat.go        counts in coarse buckets, for heat maps
 //	histogram.go   the histogram: Record, quantiles
 //	named.go       counters and histograms of scripts
+//	percentiles.go which percentiles a struct has
 //	sparse.go      a histogram for seconds: only buckets that are not empty
 //	streams.go     what a worker counts of events in an interval
 //	sum.go         a sum of 128 bits

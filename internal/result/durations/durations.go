@@ -195,13 +195,9 @@ func Summary(h *metric.Histogram, more ...Bound) *Distribution {
 // setPercentiles sets those that have fields of their own.
 func (d *Distribution) setPercentiles(h *metric.Histogram) {
 	v, last := h.View(), 0.0
-	for _, p := range []struct {
-		percent float64
-		to      *float64
-	}{{50, &d.P50}, {75, &d.P75}, {90, &d.P90}, {95, &d.P95}, {99, &d.P99}, {99.9, &d.P999},
-		{99.99, &d.P9999}} {
-		*p.to = max(d.percentileIn(v, p.percent), last)
-		last = *p.to
+	for _, p := range metric.Percentiles(d) {
+		*p.Value = max(d.percentileIn(v, p.Percent), last)
+		last = *p.Value
 	}
 }
 
@@ -364,13 +360,15 @@ func (d *Distribution) LowerBounds() (*metric.Histogram, error) {
 	return h, err
 }
 
-// Percentile is any percentile (above 0, below 100) in µs, from the histogram; false if d has
-// none.
+// Percentile is any percentile (above 0) in µs, from the histogram, or with 100 the maximum; false
+// if d has none.
 func (d *Distribution) Percentile(percent float64) (float64, bool) {
-	for p, v := range map[float64]float64{50: d.P50, 75: d.P75, 90: d.P90, 95: d.P95, 99: d.P99,
-		99.9: d.P999, 99.99: d.P9999} {
-		if p == percent {
-			return v, true
+	if percent == 100 {
+		return d.Max, true
+	}
+	for _, p := range metric.Percentiles(d) {
+		if p.Percent == percent {
+			return *p.Value, true
 		}
 	}
 	h, err := d.Histogram()
@@ -382,7 +380,10 @@ func (d *Distribution) Percentile(percent float64) (float64, bool) {
 
 // Check returns an error if dyno cannot have written d, a distribution of that name.
 func (d *Distribution) Check(name string) error {
-	ascending := []float64{0, d.Min, d.P50, d.P75, d.P90, d.P95, d.P99, d.P999, d.P9999}
+	ascending := []float64{0, d.Min}
+	for _, p := range metric.Percentiles(d) {
+		ascending = append(ascending, *p.Value)
+	}
 	if !slices.IsSorted(ascending) || d.P50 > d.Max*1.01 {
 		return fmt.Errorf("%s: its percentiles do not ascend", name)
 	}

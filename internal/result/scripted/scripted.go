@@ -55,10 +55,12 @@ func From(all []metric.Named) (metrics []Metric) {
 // NewValues are the values of a histogram in which so many stand for 1.
 func NewValues(h *metric.Histogram, unit float64) *Values {
 	v := h.View()
-	q := func(p float64) float64 { return float64(v.Quantile(p)) / unit }
-	return &Values{Count: h.Count, Min: float64(h.Min) / unit, Mean: h.Mean() / unit,
-		Stdev: v.Stdev() / unit, P50: q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
-		P999: q(0.999), P9999: q(0.9999), Max: float64(h.Max) / unit, HDR: h.EncodeHDR()}
+	values := &Values{Count: h.Count, Min: float64(h.Min) / unit, Mean: h.Mean() / unit,
+		Stdev: v.Stdev() / unit, Max: float64(h.Max) / unit, HDR: h.EncodeHDR()}
+	for _, p := range metric.Percentiles(values) {
+		*p.Value = float64(v.Quantile(p.Percent/100)) / unit
+	}
+	return values
 }
 
 // Named is the reverse of From. An error means that a histogram is none that dyno wrote.

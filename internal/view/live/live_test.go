@@ -404,7 +404,7 @@ func TestStream(t *testing.T) {
 
 func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(IntervalSchema))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(IntervalSchema()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -425,7 +425,7 @@ func TestSchema(t *testing.T) {
 		Properties map[string]any
 		Required   []string
 	}
-	if err := json.Unmarshal(IntervalSchema, &schema); err != nil {
+	if err := json.Unmarshal(IntervalSchema(), &schema); err != nil {
 		t.Fatal(err)
 	}
 	var keys, always []string

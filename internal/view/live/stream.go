@@ -2,7 +2,7 @@ package live
 
 import (
 	"bytes"
-	_ "embed" // for IntervalSchema
+	_ "embed" // for intervalSchema
 	"encoding/json"
 	"io"
 
@@ -15,10 +15,11 @@ import (
 // IntervalFormat is what each line of an interval says of itself.
 const IntervalFormat = "dyno.interval/1"
 
-// IntervalSchema is the JSON Schema (2020-12) of an Interval.
-//
 //go:embed interval.schema.json
-var IntervalSchema []byte
+var intervalSchema []byte
+
+// IntervalSchema is the JSON Schema (2020-12) of an Interval.
+func IntervalSchema() []byte { return result.WithPercentiles(intervalSchema) }
 
 // An Interval is a line of a stream: a second of the window, or the rest of one. It has the keys of
 // a point of a result's series, but for its heat.
@@ -51,8 +52,11 @@ func timesOf(s metric.Sparse) *Times {
 	if s.Count == 0 {
 		return nil
 	}
-	return &Times{Mean: s.Mean() / 1e3, P50: float64(s.Quantile(0.5)) / 1e3,
-		P99: float64(s.Quantile(0.99)) / 1e3, Max: float64(s.Max) / 1e3}
+	t := &Times{Mean: s.Mean() / 1e3, Max: float64(s.Max) / 1e3}
+	for _, p := range metric.Percentiles(t) {
+		*p.Value = float64(s.Quantile(p.Percent/100)) / 1e3
+	}
+	return t
 }
 
 // NewInterval is the line of an interval of a run of p.

@@ -15,6 +15,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
@@ -317,7 +318,7 @@ func (f *experimenter) exchanges(r *result.Result, rate, slower float64, open bo
 		}
 		latency.Merge(second)
 		r.Series = append(r.Series, result.Point{T: float64(s + 1), Sent: n, Completed: n,
-			P50: 400, P99: 900, Max: float64(second.Max) / 1e3, InFlight: 100, Received: n * 125})
+			LatencyTimes: loadresult.LatencyTimes{P50: 400, P99: 900, Max: float64(second.Max) / 1e3}, InFlight: 100, Received: n * 125})
 		r.Requests.Sent += n
 	}
 	r.Requests.Completed = r.Requests.Sent

@@ -93,8 +93,8 @@ func (s *sampler) run(seconds, rate int) *result.Result {
 		}
 		all.Merge(h)
 		v := h.View()
-		r.Series = append(r.Series, result.Point{T: float64(i + 1), Sent: int64(rate), Completed: h.Count, Mean: h.Mean() / 1e3,
-			P50: float64(v.Quantile(0.5)) / 1e3, P99: float64(v.Quantile(0.99)) / 1e3, Max: float64(h.Max) / 1e3,
+		r.Series = append(r.Series, result.Point{T: float64(i + 1), Sent: int64(rate), Completed: h.Count, LatencyTimes: loadresult.LatencyTimes{Mean: h.Mean() / 1e3,
+			P50: float64(v.Quantile(0.5)) / 1e3, P99: float64(v.Quantile(0.99)) / 1e3, Max: float64(h.Max) / 1e3},
 			InFlight: int64(100 - s.random.IntN(3)), Received: 153 * h.Count, Written: 44 * h.Count,
 			Status: map[string]int64{"200": h.Count}, Heat: h.ToSparse().ToHeat()})
 	}

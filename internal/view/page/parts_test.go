@@ -2,9 +2,12 @@ package page_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"io"
 	"math/rand/v2"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +95,21 @@ func TestPercentilesOfSeveralGenerators(t *testing.T) {
 				}
 				if drawn++; p.Y != us(seconds[i], q) {
 					t.Errorf("%s of second %d is drawn at %v, want %v", m.Name, i, p.Y, us(seconds[i], q))
+				}
+			}
+		}
+		var rows bytes.Buffer
+		if err := report.CSV(&rows, r); err != nil {
+			t.Fatal(err)
+		}
+		table, err := csv.NewReader(&rows).ReadAll()
+		if err != nil || len(table) != 1+len(seconds) {
+			t.Fatalf("%d lines of CSV: %v", len(table), err)
+		}
+		for i, h := range seconds {
+			for key, q := range map[string]float64{"p50_us": 0.5, "p99_us": 0.99} {
+				if got := table[i+1][slices.Index(table[0], key)]; got != strconv.FormatFloat(us(h, q), 'f', -1, 64) {
+					t.Errorf("%s of second %d is %s in CSV, want %v", key, i, got, us(h, q))
 				}
 			}
 		}

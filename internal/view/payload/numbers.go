@@ -1,12 +1,15 @@
 package payload
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/metric"
 	"dyno/internal/result"
+	"dyno/internal/result/streamed"
 	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
@@ -140,6 +143,38 @@ func (p Run) phases() (t Table) {
 		if d.Max > 0 {
 			t.Rows = append(t.Rows, row)
 		}
+	}
+	return t
+}
+
+// routes has the routes as reports write them.
+func routes(r *result.Result) *Table {
+	texts := report.RouteTable(r)
+	if len(texts) == 0 {
+		return nil
+	}
+	t := &Table{Head: texts[0]}
+	for i := range r.Routes {
+		e, at := &r.Routes[i], fmt.Sprintf("routes.%d.", i)
+		row := []Cell{{Text: texts[i+1][0]}, countCell(at+"completed", e.Completed),
+			countCell(at+"errors", e.Errors)}
+		add := func(key string, us float64) { // 0: it is not in the JSON
+			c := Cell{Text: texts[i+1][len(row)]}
+			if us > 0 {
+				c = numberCell(at+key, us, c.Text)
+			}
+			row = append(row, c)
+		}
+		add("mean_us", e.Mean)
+		for _, p := range metric.Percentiles(e) {
+			add(p.Key, *p.Value)
+		}
+		add("max_us", e.Max)
+		if len(t.Head) > len(row) { // of streams
+			add("first_event.p99_us", cmp.Or(e.First, new(streamed.Times)).P99)
+			add("gap.p99_us", cmp.Or(e.Gap, new(streamed.Times)).P99)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

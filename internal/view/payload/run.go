@@ -24,7 +24,6 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
 	"dyno/internal/view/answer"
-	"dyno/internal/view/format"
 	"dyno/internal/view/report"
 )
 
@@ -36,14 +35,13 @@ type Run struct {
 	Words   report.Sentences `json:"words"`
 	Result  *result.Result   `json:"result"`
 	Tiles   []Tile           `json:"tiles"`
-	// Durations and Phases have a column, or a row, for each distribution, and Routes the texts of a
-	// row for each route.
-	Durations Table        `json:"durations"`
-	Phases    Table        `json:"phases"`
-	Routes    format.Table `json:"routes,omitempty"`
-	Checks    *Table       `json:"checks,omitempty"`  // a row for each; nil if there are none
-	Metrics   *Table       `json:"metrics,omitempty"` // likewise
-	Spectra   []Spectrum   `json:"-"`
+	// Durations and Phases have a column, or a row, for each distribution.
+	Durations Table      `json:"durations"`
+	Phases    Table      `json:"phases"`
+	Routes    *Table     `json:"routes,omitempty"`  // a row for each; nil if there are none
+	Checks    *Table     `json:"checks,omitempty"`  // likewise
+	Metrics   *Table     `json:"metrics,omitempty"` // likewise
+	Spectra   []Spectrum `json:"-"`
 }
 
 // Title is what was loaded, behind the verdict on the run if that is not good.
@@ -59,7 +57,7 @@ func OfRun(r *result.Result) Run {
 	p := Run{Kind: "run", Answer: report.RunAnswer(r), Words: report.RunSentences(r), Result: r}
 	p.Spectra = p.spectraOf()
 	p.Tiles, p.Durations, p.Phases = TilesOf(r), p.durations(), p.phases()
-	p.Routes, p.Checks, p.Metrics = report.RouteTable(r), checks(r), metrics(r)
+	p.Routes, p.Checks, p.Metrics = routes(r), checks(r), metrics(r)
 	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
 	return p
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 )
@@ -41,7 +42,7 @@ func measured() *result.Result {
 	r.Status = map[string]int64{"200": 1000}
 	r.Bytes = result.Bytes{Sent: 50_000, Received: 140_000, Bodies: 100_000}
 	r.Connections.Asked, r.Connections.Served = 10, 10
-	r.Series = []result.Point{{T: 1, Sent: 1000, Completed: 1000, Mean: 1020, Received: 140_000, Written: 50_000}}
+	r.Series = []result.Point{{T: 1, Sent: 1000, Completed: 1000, LatencyTimes: loadresult.LatencyTimes{Mean: 1020}, Received: 140_000, Written: 50_000}}
 	r.Generator.Verdict = result.OK
 	return r
 }

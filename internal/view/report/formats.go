@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"dyno/internal/engine/loadresult"
+	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -23,8 +25,11 @@ func JSON(w io.Writer, r *result.Result) error { return result.Encode(w, r) }
 // status code that a second had. Times of seconds in which nothing completed are empty.
 func CSV(w io.Writer, r *result.Result) error {
 	c := csv.NewWriter(w)
-	head := []string{"t_s", "sent", "completed", "errors", "mean_us", "p50_us", "p99_us",
-		"max_us", "in_flight", "bytes_received", "bytes_sent"}
+	head := []string{"t_s", "sent", "completed", "errors", "mean_us"}
+	for _, p := range metric.Percentiles(new(loadresult.LatencyTimes)) {
+		head = append(head, p.Key)
+	}
+	head = append(head, "max_us", "in_flight", "bytes_received", "bytes_sent")
 	if r.Iterations != nil {
 		head = append(head, "iterations", "iterations_failed")
 	}
@@ -47,8 +52,11 @@ func CSV(w io.Writer, r *result.Result) error {
 			return strconv.FormatFloat(us, 'f', -1, 64)
 		}
 		line := []string{strconv.FormatFloat(p.T, 'f', -1, 64), whole(p.Sent),
-			whole(p.Completed), whole(p.Errors), time(p.Mean), time(p.P50), time(p.P99), time(p.Max),
-			whole(p.InFlight), whole(p.Received), whole(p.Written)}
+			whole(p.Completed), whole(p.Errors), time(p.Mean)}
+		for _, q := range metric.Percentiles(&p.LatencyTimes) {
+			line = append(line, time(*q.Value))
+		}
+		line = append(line, time(p.Max), whole(p.InFlight), whole(p.Received), whole(p.Written))
 		if r.Iterations != nil {
 			line = append(line, whole(p.Iterations), whole(p.IterationsFailed))
 		}

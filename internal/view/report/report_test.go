@@ -248,8 +248,8 @@ func TestNothingReachesTheTerminalUnseen(t *testing.T) {
 
 func TestSecondsAndLive(t *testing.T) {
 	full := loadresult.Interval{From: time.Second, To: 2 * time.Second, Completed: 332_014, Failed: 3,
-		Received: 50_800_000, Written: 14_600_000, InFlight: 100, Mean: 318_500,
-		P50: 289 * time.Microsecond, P99: 4620 * time.Microsecond}
+		Received: 50_800_000, Written: 14_600_000, InFlight: 100,
+		LatencyTimes: loadresult.LatencyTimes{Mean: 318.5, P50: 289, P99: 4620}}
 	idle := loadresult.Interval{From: 10 * time.Second, To: 10*time.Second + 250*time.Millisecond}
 	times := metric.NewHistogram(metric.Fine)
 	for range 3 {
@@ -269,7 +269,7 @@ func TestSecondsAndLive(t *testing.T) {
 		{SecondLine(loadplan.Plan{Steps: []string{"a", "b"}}, iterated, 1),
 			"10             1       0.00         –         –         –       0 B       0 B        0      3.00    2.50 s"},
 		{SecondLine(loadplan.Plan{}, loadresult.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
-			Received: 400, Mean: 68_400, P50: 68_400, P99: 68_400}, 664_048),
+			Received: 400, LatencyTimes: loadresult.LatencyTimes{Mean: 68.4, P50: 68.4, P99: 68.4}}, 664_048),
 			"2       664,048          –   68.4 µs   68.4 µs   68.4 µs         –         –        0"},
 		{SecondLine(loadplan.Plan{}, loadresult.Interval{From: 2 * time.Second, To: 2*time.Second + 20*time.Millisecond,
 			Completed: 20}, 20),

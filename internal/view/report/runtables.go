@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/metric"
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
 	"dyno/internal/view/document"
@@ -12,24 +13,25 @@ import (
 
 // A Quantile is one row of the table of durations.
 type Quantile struct {
-	Name   string
-	beyond float64 // the share of values above it
-	Of     func(*result.Distribution) float64
+	Name    string
+	percent float64 // of a percentile, or 100 of the maximum; else 0
+	Of      func(*result.Distribution) float64
 }
 
 // Quantiles are the rows of the table of durations.
-var Quantiles = []Quantile{
-	{"min", 1, func(d *result.Distribution) float64 { return d.Min }},
-	{"mean", 1, func(d *result.Distribution) float64 { return d.Mean }},
-	{"stdev", 1, func(d *result.Distribution) float64 { return d.Stdev }},
-	{"p50", 0.5, func(d *result.Distribution) float64 { return d.P50 }},
-	{"p75", 0.25, func(d *result.Distribution) float64 { return d.P75 }},
-	{"p90", 0.1, func(d *result.Distribution) float64 { return d.P90 }},
-	{"p95", 0.05, func(d *result.Distribution) float64 { return d.P95 }},
-	{"p99", 0.01, func(d *result.Distribution) float64 { return d.P99 }},
-	{"p99.9", 0.001, func(d *result.Distribution) float64 { return d.P999 }},
-	{"p99.99", 0.0001, func(d *result.Distribution) float64 { return d.P9999 }},
-	{"max", 1, func(d *result.Distribution) float64 { return d.Max }},
+var Quantiles = quantilesOf(new(result.Distribution))
+
+func quantilesOf(d *result.Distribution) []Quantile {
+	all := []Quantile{
+		{"min", 0, func(d *result.Distribution) float64 { return d.Min }},
+		{"mean", 0, func(d *result.Distribution) float64 { return d.Mean }},
+		{"stdev", 0, func(d *result.Distribution) float64 { return d.Stdev }},
+	}
+	for _, p := range metric.Percentiles(d) {
+		of := func(d *result.Distribution) float64 { us, _ := d.Percentile(p.Percent); return us }
+		all = append(all, Quantile{p.Name, p.Percent, of})
+	}
+	return append(all, Quantile{"max", 100, func(d *result.Distribution) float64 { return d.Max }})
 }
 
 // FirstQuantiles are those that are asked for first: in one line, and among the answer's numbers.
@@ -42,7 +44,7 @@ const FewForPercentile = format.TooFew + " too few were measured for this percen
 // PercentileCell is what d has of it, or TooFew.
 func (q Quantile) PercentileCell(d *result.Distribution) string {
 	// A little more than 1 of 100 exceeds p99, in floating point.
-	if q.beyond < 1 && d.Beyond(100*(1-q.beyond)) < 0.999 {
+	if q.percent > 0 && q.percent < 100 && d.Beyond(q.percent) < 0.999 {
 		return format.TooFew
 	}
 	return format.Known(q.IsOver(d), format.Micros(q.Of(d)))
@@ -51,10 +53,7 @@ func (q Quantile) PercentileCell(d *result.Distribution) string {
 // IsOver reports whether d's value of it is known only to be longer: requests that it reaches had
 // no answer.
 func (q Quantile) IsOver(d *result.Distribution) bool {
-	if q.Name == "max" {
-		return d.IsOver(100)
-	}
-	return q.beyond < 1 && d.IsOver(100*(1-q.beyond))
+	return q.percent > 0 && d.IsOver(q.percent)
 }
 
 // percentileText is the value of one of Quantiles, whatever the number of values: "over 2.00 s".
@@ -152,22 +151,27 @@ func errorTable(r *result.Result) format.Table {
 	return t
 }
 
-// RouteTable has a row for each route. The page has the keys of its columns, in routes.ts.
+// RouteTable has a row for each route. Package payload knows its columns.
 func RouteTable(r *result.Result) format.Table {
 	if len(r.Routes) == 0 {
 		return nil
 	}
-	t := format.Table{{"route", "completed", "errors", "mean", "p50", "p90", "p99", "max"}}
+	t := format.Table{{"route", "completed", "errors", "mean"}}
+	for _, p := range metric.Percentiles(new(result.Route)) {
+		t[0] = append(t[0], p.Name)
+	}
+	t[0] = append(t[0], "max")
 	streams := slices.ContainsFunc(r.Routes, func(e result.Route) bool { return e.First != nil })
 	if streams {
 		t[0] = append(t[0], "first event p99", "gap p99")
 	}
 	for _, e := range r.Routes {
 		row := []string{format.PlainLine(e.Name), format.Count(e.Completed), format.Count(e.Errors)}
-		for i, us := range []float64{e.Mean, e.P50, e.P90, e.P99, e.Max} {
+		times := append([]metric.Percentile{{Value: &e.Mean}}, metric.Percentiles(&e)...)
+		for _, p := range append(times, metric.Percentile{Percent: 100, Value: &e.Max}) {
 			text := format.TooFew
-			if e.Completed > 0 && us > 0 {
-				text = format.Known(i > 0 && e.IsOver([]float64{0, 50, 90, 99, 100}[i], us), format.Micros(us))
+			if us := *p.Value; e.Completed > 0 && us > 0 {
+				text = format.Known(p.Percent > 0 && e.IsOver(p.Percent, us), format.Micros(us))
 			}
 			row = append(row, text)
 		}

@@ -32,7 +32,7 @@ func SecondLine(p loadplan.Plan, iv loadresult.Interval, total int64) string {
 	when := strconv.FormatFloat(math.Round(iv.To.Seconds()*10)/10, 'f', -1, 64)
 	avg, p50, p99 := format.TooFew, format.TooFew, format.TooFew
 	if iv.Completed > 0 {
-		avg, p50, p99 = NanosText(iv.Mean), NanosText(iv.P50), NanosText(iv.P99)
+		avg, p50, p99 = format.Micros(iv.Mean), format.Micros(iv.P50), format.Micros(iv.P99)
 	}
 	s := fmt.Sprintf(secondLine, when, format.Count(total),
 		PerSecondText(iv, format.Digits3, iv.Answered()),
@@ -53,7 +53,7 @@ func LiveLine(iv loadresult.Interval) string {
 	s := fmt.Sprintf("%s s  %s requests/s", format.Digits3(iv.To.Seconds()),
 		PerSecondText(iv, format.Digits3, iv.Answered()))
 	if iv.Completed > 0 {
-		s += fmt.Sprintf("  p50 %s  p99 %s", NanosText(iv.P50), NanosText(iv.P99))
+		s += fmt.Sprintf("  p50 %s  p99 %s", format.Micros(iv.P50), format.Micros(iv.P99))
 	}
 	if iv.Passed()+iv.IterationsFailed > 0 {
 		s += fmt.Sprintf("  %s iterations/s", PerSecondText(iv, format.Digits3, iv.Passed()))
@@ -70,9 +70,6 @@ func ActiveUsers(p loadplan.Plan, iv loadresult.Interval) string {
 	}
 	return "  " + format.Plural(int64(p.UsersAt(iv.To)), "user")
 }
-
-// NanosText is a time in three digits.
-func NanosText(d time.Duration) string { return format.Micros(float64(d) / 1e3) }
 
 // ShortestInterval is the shortest interval that has a rate: the last one may be the
 // microseconds in which the requests in flight ended.

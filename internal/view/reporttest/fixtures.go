@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/loadplan"
+	"dyno/internal/engine/loadresult"
 	"dyno/internal/engine/proto"
 	"dyno/internal/fact"
 	"dyno/internal/observe/probe"
@@ -53,8 +54,9 @@ func Closed() *result.Result {
 	}
 	for i := range 3 {
 		r.Series = append(r.Series, result.Point{T: float64(i + 1), Sent: 332_014,
-			Completed: 332_014, Mean: 318.5, P50: 289, P99: 462.4, Max: 6069, InFlight: 100,
-			Received: 50_798_142, Written: 14_608_616})
+			Completed: 332_014, InFlight: 100,
+			LatencyTimes: loadresult.LatencyTimes{Mean: 318.5, P50: 289, P99: 462.4, Max: 6069},
+			Received:     50_798_142, Written: 14_608_616})
 	}
 	r.Series = append(r.Series, result.Point{T: 3.00123})
 	return r

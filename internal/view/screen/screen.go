@@ -149,8 +149,8 @@ func (s *Screen) allRows(at time.Duration, width, height int) []row {
 	gap()
 	add(s.rateRows(width, l.rate)...)
 	gap()
-	p99 := func(iv loadresult.Interval) time.Duration { return iv.P99 }
-	p50 := func(iv loadresult.Interval) time.Duration { return iv.P50 }
+	p99 := func(iv loadresult.Interval) float64 { return iv.P99 }
+	p50 := func(iv loadresult.Interval) float64 { return iv.P50 }
 	add(s.latencyRows("p99", p99, width, l.p99)...)
 	add(s.latencyRows("p50", p50, width, l.p50)...)
 	gap()
@@ -207,11 +207,11 @@ func (s *Screen) rateRows(width, lines int) []row {
 }
 
 // latencyRows is the last minute's of a percentile of latency.
-func (s *Screen) latencyRows(name string, of func(loadresult.Interval) time.Duration,
+func (s *Screen) latencyRows(name string, of func(loadresult.Interval) float64,
 	width, lines int) []row {
 	c := curve{name: name, show: format.Micros}
 	for _, iv := range s.minute {
-		c.values = append(c.values, float64(of(iv))/1e3)
+		c.values = append(c.values, of(iv))
 	}
 	return c.screenRows(width, lines, "")
 }
@@ -326,7 +326,7 @@ func (s *Screen) generatorRow() row {
 			text, c = text+", near its limit", format.Yellow
 		}
 		if s.plan.Open() {
-			text += ", send lag max " + report.NanosText(iv.LagMax)
+			text += ", send lag max " + format.Micros(float64(iv.LagMax)/1e3)
 		}
 		text += fmt.Sprintf("; %s in flight, %s/s in", format.Count(iv.InFlight),
 			report.PerSecondText(iv, format.Size, iv.Received)) + report.ActiveUsers(s.plan, iv)

@@ -24,13 +24,12 @@ func aSecond(i int, change func(*loadresult.Interval)) loadresult.Interval {
 	for k := range n {
 		h.Record(int64(80e3 * swing * (1 + float64(k*k)/float64(n*n)*10)))
 	}
-	v := h.View()
 	iv := loadresult.Interval{Index: i, From: time.Duration(i) * time.Second,
 		To: time.Duration(i+1) * time.Second, Sent: int64(n), Completed: int64(n), InFlight: 100,
-		Received: int64(n) * 141, Written: int64(n) * 64, Mean: time.Duration(h.Mean()),
-		P50: time.Duration(v.Quantile(0.5)), P99: time.Duration(v.Quantile(0.99)),
-		Max: time.Duration(h.Max), Latency: h.ToSparse(), Status: map[uint16]int64{200: int64(n)},
+		Received: int64(n) * 141, Written: int64(n) * 64,
+		Latency: h.ToSparse(), Status: map[uint16]int64{200: int64(n)},
 		Busy: 0.254, LagMax: 53_200}
+	iv.Measure()
 	if change != nil {
 		change(&iv)
 	}

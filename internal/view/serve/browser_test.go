@@ -925,7 +925,7 @@ func TestPageIsBounded(t *testing.T) {
 		for range seconds {
 			at := time.Duration(n) * time.Second
 			show.Interval(loadresult.Interval{Index: n, From: at, To: at + time.Second, Sent: 1000, Completed: 1000,
-				P50: time.Millisecond, P99: time.Duration(2+n%7) * time.Millisecond, Max: time.Second, Busy: 0.1})
+				LatencyTimes: loadresult.LatencyTimes{P50: 1e3, P99: float64(2+n%7) * 1e3, Max: 1e6}, Busy: 0.1})
 			n++
 		}
 		tab.WaitUntil(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d"`, n))

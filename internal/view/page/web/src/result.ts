@@ -136,7 +136,7 @@ export interface Run {
   tiles: Tile[] | null;
   durations: Table | { rows: null }; // a column for each distribution; null: there is none
   phases: Table; // a row for each
-  routes?: string[][]; // the texts of a row for each
+  routes?: Table; // likewise
   checks?: Table; // a row for each
   metrics?: Table;
   figures: Figures;

@@ -16,13 +16,13 @@ import { fleet } from "./fleet";
 import { generator } from "./generator";
 import { environment, methods, unknownParts } from "./methods";
 import { overTime } from "./overtime";
-import { routes, routeTable } from "./routes";
+import { routes } from "./routes";
 import { scenario } from "./scenario";
 import { costTable, processes, profile, serverHost } from "./server";
 import { inWords, tiles } from "./verdict";
 
 /** tables are those of figures whose numbers are of the JSON, by their names; others have what is drawn. */
-const tables: Record<string, (r: Result, run: Run) => Table> = { ...overTime, status: statusTable, phases: (_, run) => run.phases, routes: (_, run) => routeTable(run), "cpu-cost": costTable };
+const tables: Record<string, (r: Result, run: Run) => Table> = { ...overTime, status: statusTable, phases: (_, run) => run.phases, routes: (_, run) => run.routes!, "cpu-cost": costTable };
 
 /** show fills the document with a run. */
 export function show(run: Run): void {
