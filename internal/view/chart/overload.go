@@ -16,9 +16,8 @@ func (e experiment) ladderViews(i int) (all []View) {
 	if l.Open {
 		loads = "requests/s offered"
 	}
-	kind := map[bool]string{true: "open", false: "closed"}[l.Open]
 	for k, metric := range e.measured(l.Levels) {
-		v := View{Name: nameAt("ladder", i), Title: fmt.Sprintf("%s over load, %s levels", metric, kind),
+		v := View{Name: nameAt("ladder", i), Title: metric + " over load, " + e.kindOf(i),
 			Unit: fmt.Sprintf("medians over %s, logarithmic", loads),
 			Foot: []string{e.trialsText(l.Levels, metric),
 				"band: 95 % interval of the median, from 6 trials on"},
@@ -147,9 +146,14 @@ func (e experiment) bendViews(i int) (all []View) {
 	return all
 }
 
+// kindOf names the levels of the i-th ladder, because an experiment can have open ones and closed.
+func (e experiment) kindOf(i int) string {
+	return map[bool]string{true: "open levels", false: "closed levels"}[e.Ladders[i].Open]
+}
+
 // bendView is a latency over throughput at levels that differ in how much they load.
 func (e experiment) bendView(i int, metric string) View {
-	v := View{Name: nameAt("bend", i), Title: metric + " over throughput",
+	v := View{Name: nameAt("bend", i), Title: metric + " over throughput, " + e.kindOf(i),
 		Unit: "medians, latency logarithmic, over completed requests/s",
 		Foot: []string{e.trialsText(e.Ladders[i].Levels, metric),
 			"bars: 95 % intervals of both medians, from 6 trials on",
