@@ -41,6 +41,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"dyno/internal/engine/machine"
@@ -300,11 +301,15 @@ func AnyStatus() Statuses { return Statuses{From: 100, To: 999} }
 // and 5xx are.
 const leastError = 400
 
+// ownThreads is how many threads a load has that says nothing of them. The machine says it in some
+// twenty files, which are read once.
+var ownThreads = sync.OnceValue(machine.Threads)
+
 // DefaultPlan is a plan of which only Target and Requests are missing. It has a drain, because
 // without one the slowest answers are missing from the percentiles.
 func DefaultPlan() Plan {
 	return Plan{
-		HTTP: Auto, Pipeline: 1, Streams: 1, Connections: 50, Threads: machine.Threads(), Ring: "auto",
+		HTTP: Auto, Pipeline: 1, Streams: 1, Connections: 50, Threads: ownThreads(), Ring: "auto",
 		Duration: Seconds(10 * time.Second), Drain: Seconds(2 * time.Second),
 		Timeout: Seconds(10 * time.Second), Connecting: Seconds(5 * time.Second),
 	}
