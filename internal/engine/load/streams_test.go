@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -283,15 +284,39 @@ func TestBrokenStreams(t *testing.T) {
 	}
 }
 
-// A connection that ends in the middle of a stream is an error of reading, and what came stays.
+// A connection that ends, or is reset, within a stream's event is an error of reading, and what came
+// stays.
 func TestStreamsThatEndEarly(t *testing.T) {
-	p := streamPlan(func(p *loadplan.Plan) { p.Requested, p.Duration = 1, 0 })
-	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
-		p.Reply(ms, []byte(eventHead+chunk("data: x\n\n")))
-		p.Hangup(2*ms, io.EOF)
-	}})
-	if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Read || r.Total.Stream.Arrivals != 1 {
-		t.Errorf("%+v, %+v", f, r.Total.Stream.StreamCounts)
+	for _, end := range []error{io.EOF, syscall.ECONNRESET} {
+		p := streamPlan(func(p *loadplan.Plan) { p.Requested, p.Duration = 1, 0 })
+		r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			p.Reply(ms, []byte(eventHead+chunk("data: x\n\ndata: y")))
+			p.Hangup(2*ms, end)
+		}})
+		if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Read || r.Total.Stream.Arrivals != 1 || r.Total.Stream.Counted != 1 {
+			t.Errorf("%v: %+v, %+v", end, f, r.Total.Stream.StreamCounts)
+		}
+	}
+}
+
+// A stream that does not begin is given up when its time is up, and not before: silence behind the
+// head is no stall, and comments keep nothing waiting for longer.
+func TestStreamsThatNeverBegin(t *testing.T) {
+	for name, pings := range map[string]int64{"silence": 0, "comments": 30} {
+		p := streamPlan(func(p *loadplan.Plan) {
+			p.Requested, p.Duration, p.Timeout, p.Stream.Stall = 1, 0, loadplan.Seconds(20*time.Second), loadplan.Seconds(time.Second)
+		})
+		r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			p.Reply(ms, []byte(eventHead))
+			for i := range pings {
+				p.Reply((i+1)*s, []byte(chunk(": ping\n\n")))
+			}
+		}})
+		got := r.Total.Stream
+		if f := r.Failures; len(f) != 1 || f[0].Phase != loadresult.Timeout || got.Stalled+got.Cut+got.First.Count != 0 || got.KeepAlives != min(pings, 19) ||
+			len(r.Unanswered) != 1 || !near(int64(r.Unanswered[0].After), 20*s) {
+			t.Errorf("%s: %+v, %+v, %+v", name, f, got.StreamCounts, r.Unanswered)
+		}
 	}
 }
 

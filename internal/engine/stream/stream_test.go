@@ -95,6 +95,9 @@ var bodies = []struct {
 	{"lines", Spec{Format: NDJSON}, "{\"a\":1}\r\n\n{\"a\":2}\n{\"a\":3}", `3 of 3, 1 kept alive, "" "", tokens -1`},
 	{"ollama", Spec{Format: Ollama}, "{\"response\":\"The\",\"done\":false}\n{\"response\":\"\",\"done\":true,\"eval_count\":290}\n", `1 of 2, 0 kept alive, "" "", tokens 290`},
 	{"ollama cut", Spec{Format: Ollama}, "{\"response\":\"The\",\"done\":false}\n{\"response\":\"sk", `1 of 2, 0 kept alive, "malformed" "{\"response\":\"sk", tokens -1`},
+	{"chat ends twice", Spec{Format: OpenAI}, chat + "data: [DONE]\n\n", `2 of 6, 1 kept alive, "" "", tokens 7`},
+	{"chat in JSON", Spec{Format: OpenAI}, `{"error":{"message":"no such model"}}`, `0 of 0, 0 kept alive, "no-event" "", tokens -1`},
+	{"comments alone", Spec{Format: OpenAI}, strings.Repeat(": ping\n\n", 50), `0 of 0, 50 kept alive, "no-event" "", tokens -1`},
 	{"deep", Spec{Format: NDJSON, Count: []string{"$.a"}}, strings.Repeat("[", 10_001) + "\n", `0 of 1, 0 kept alive, "malformed" "` + strings.Repeat("[", detailMost) + `", tokens -1`},
 	{"half a rune", Spec{Format: SSE, Error: "$.e"}, "data: {\"e\":\"\xc3\"}\n\n", `0 of 1, 0 kept alive, "error-event" "\"�\"", tokens -1`},
 }
@@ -140,6 +143,31 @@ func TestOversized(t *testing.T) {
 				t.Errorf("%s of %s: %d bytes are kept", line, format, n)
 			}
 		}
+	}
+}
+
+// A million empty events, and a line of 100 MB in small pieces, take no more memory than one event
+// may have, and each is what it is.
+func TestMuchOfLittle(t *testing.T) {
+	r := reader(t, Spec{Format: SSE})
+	var s State
+	s.Begin()
+	var n Count
+	add := func(piece []byte, times int) {
+		for range times {
+			more := r.Read(&s, piece)
+			n.Events, n.Counted, n.KeepAlives = n.Events+more.Events, n.Counted+more.Counted, n.KeepAlives+more.KeepAlives
+		}
+	}
+	add([]byte("data:\n\n"), 1e6)
+	if n != (Count{KeepAlives: 1e6}) || s.Fault != "" {
+		t.Errorf("%+v, fault %q", n, s.Fault)
+	}
+	add([]byte("data: x\n\n"), 1)
+	add([]byte("data: "), 1)
+	add([]byte(strings.Repeat("y", 10_000)), 10_000)
+	if n != (Count{Events: 1, Counted: 1, KeepAlives: 1e6}) || s.Fault != Oversized || cap(s.line)+cap(s.data) > 4*MaxEvent {
+		t.Errorf("%+v, fault %q, %d bytes are kept", n, s.Fault, cap(s.line)+cap(s.data))
 	}
 }
 
