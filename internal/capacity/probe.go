@@ -301,7 +301,7 @@ func (p *prober) judgeObjectives(r *result.Result, intervals []loadresult.Interv
 // objective.Bounded; nil if there are none.
 func distributionOf(r *result.Result, of string) *result.Distribution {
 	switch {
-	case of != objective.FirstEvent:
+	case of != result.FirstEvent:
 		return r.Latency
 	case r.Stream == nil:
 		return nil
@@ -313,7 +313,7 @@ func distributionOf(r *result.Result, of string) *result.Distribution {
 func valuesOf(of string) func(*loadresult.Interval) metric.Sparse {
 	return func(iv *loadresult.Interval) metric.Sparse {
 		switch {
-		case of != objective.FirstEvent:
+		case of != result.FirstEvent:
 			return iv.Latency
 		case iv.Stream == nil:
 			return metric.Sparse{}

@@ -18,43 +18,35 @@ type RouteMeasure struct {
 }
 
 // RouteMeasures are all of them, in the order in which they are shown.
-var RouteMeasures = []RouteMeasure{
-	routeTime("first_event_p50", 50, firstOf, p50Of), routeTime("first_event_p99", 99, firstOf, p99Of),
-	routeTime("gap_p50", 50, gapOf, p50Of), routeTime("gap_p99", 99, gapOf, p99Of),
-	// Of a stream that did not end nothing is known, as in tokenTimes.
-	routeTime("token_time_p50", 0, tokenOf, p50Of), routeTime("token_time_p99", 0, tokenOf, p99Of),
-	{Name: "good", Unit: "%", of: func(r *result.Route) (float64, bool) {
-		if r.Goodput == nil {
-			return 0, false
+var RouteMeasures = routeMeasures()
+
+func routeMeasures() (all []RouteMeasure) {
+	for _, t := range result.StreamTimes {
+		of50, of99 := 50.0, 99.0
+		if t.Name == result.TokenTime { // of a stream that did not end nothing is known, as in tokenTimes
+			of50, of99 = 0, 0
 		}
-		return 100 * r.Goodput.Share, true
-	}},
-	{Name: "goodput", Unit: "good/s", of: func(r *result.Route) (float64, bool) {
-		if r.Goodput == nil {
-			return 0, false
-		}
-		return r.Goodput.Rate, true
-	}},
-	{Name: "cut", Unit: "streams", of: func(r *result.Route) (float64, bool) {
-		return float64(r.Cut), r.First != nil
-	}},
-	{Name: "stalled", Unit: "streams", of: func(r *result.Route) (float64, bool) {
-		return float64(r.Stalled), r.First != nil
-	}},
+		all = append(all,
+			routeTime(t.Name+"_p50", of50, t, func(t *streamed.Times) float64 { return t.P50 }),
+			routeTime(t.Name+"_p99", of99, t, func(t *streamed.Times) float64 { return t.P99 }))
+	}
+	for _, n := range result.StreamNumbers {
+		all = append(all, RouteMeasure{Name: n.Name, Unit: n.Unit, of: n.OfRoute})
+	}
+	return append(all,
+		RouteMeasure{Name: "cut", Unit: "streams", of: func(r *result.Route) (float64, bool) {
+			return float64(r.Cut), r.First != nil
+		}},
+		RouteMeasure{Name: "stalled", Unit: "streams", of: func(r *result.Route) (float64, bool) {
+			return float64(r.Stalled), r.First != nil
+		}})
 }
 
-func firstOf(r *result.Route) *streamed.Times { return r.First }
-func gapOf(r *result.Route) *streamed.Times   { return r.Gap }
-func tokenOf(r *result.Route) *streamed.Times { return r.Token }
-
-func p50Of(t *streamed.Times) float64 { return t.P50 }
-func p99Of(t *streamed.Times) float64 { return t.P99 }
-
-func routeTime(name string, percent float64, times func(*result.Route) *streamed.Times,
+func routeTime(name string, percent float64, of result.StreamTime,
 	value func(*streamed.Times) float64) RouteMeasure {
 	tail, isTail := tails[name]
 	return RouteMeasure{name, "µs", func(r *result.Route) (float64, bool) {
-		t := times(r)
+		t := of.OfRoute(r)
 		if t == nil || isTail && t.Count < tail.Least() {
 			return 0, false
 		}

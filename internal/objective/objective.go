@@ -25,7 +25,6 @@ import (
 	"dyno/internal/fact"
 	"dyno/internal/lazyregexp"
 	"dyno/internal/result"
-	"dyno/internal/result/streamed"
 	"dyno/internal/say"
 )
 
@@ -46,6 +45,8 @@ type quantity struct {
 	percent float64 // which percentile of it, if that is known without a result; else 0
 	kind    kind
 	of      func(r *result.Result) reading
+
+	number *result.StreamNumber // that it is, of all requests or of a route; nil: it is none
 }
 
 // A reading is the value of a quantity in a result.
@@ -118,8 +119,8 @@ func ParseList(s string) ([]Objective, error) {
 // statistic of latency (min, mean, max, stdev or a percentile such as p99 or p99.95), the same of
 // another distribution as service.p99 (also error_latency, dns, connect, tls, tls_full,
 // tls_resumed, first_byte and probe; of streams first_event or ttft, gap, and token_time or tpot;
-// of a scenario iteration, of those that completed, and
-// failed_iteration), of a route as route.login.p99, or one of errors, rps and cpu, which is the
+// of a scenario iteration, of those that completed, and failed_iteration), of a route as
+// route.login.p99, route.chat.gap.p99 or route.chat.good, or one of errors, rps and cpu, the
 // watched server's time for a request; or checks, the share of a scenario's checks that passed,
 // and checks.NAME that of one; or metric.NAME, a counter of a script, and metric.NAME.p99 and the
 // like of a histogram. OP is <, <=, > or >=. LIMIT is a duration with its unit, for errors a number
@@ -190,30 +191,25 @@ func (k kind) parseLimit(s string) (float64, error) {
 
 // parseQuantity finds the quantity that a name means.
 func parseQuantity(name string) (quantity, error) {
-	if q, is := parseStreams(name); is {
-		return q, nil
+	if n := streamNumber(name); n != nil {
+		return quantity{name: name, whose: name, kind: numberKind(n), number: n, of: plain(n.Of)}, nil
 	}
 	switch name {
 	case "rps":
-		return quantity{name, name, 0, rates, plain(func(r *result.Result) (float64, bool) {
-			return r.Rate.Completed, true
-		})}, nil
+		return quantity{name: name, whose: name, kind: rates, of: plain(completedRate)}, nil
 	case "cpu":
-		return quantity{name, name, 0, times, plain(serverCPUPerRequest)}, nil
+		return quantity{name: name, whose: name, kind: times, of: plain(serverCPUPerRequest)}, nil
 	case "errors":
-		return quantity{name, name, 0, counts, plain(func(r *result.Result) (float64, bool) {
-			return float64(failedRequests(r)), true
-		})}, nil
+		return quantity{name: name, whose: name, kind: counts, of: plain(failedCount)}, nil
 	}
 	if rest, is := strings.CutPrefix(name, "route."); is {
-		of, err := parseRouted(rest)
-		return quantity{name, "route", 0, times, of}, err
+		return parseRouted(name, rest)
 	}
 	if of, err := parseChecks(name); of != nil || err != nil {
-		return quantity{name, "checks", 0, shares, plain(of)}, err
+		return quantity{name: name, whose: "checks", kind: shares, of: plain(of)}, err
 	}
 	if of, err := parseMetric(name); of != nil || err != nil {
-		return quantity{name, "metric", 0, numbers, of}, err
+		return quantity{name: name, whose: "metric", kind: numbers, of: of}, err
 	}
 	q := quantity{name: name, whose: "latency", kind: times}
 	statistic := name
@@ -221,6 +217,9 @@ func parseQuantity(name string) (quantity, error) {
 		q.whose, statistic = cmp.Or(goodput.Aliases[whose], whose), rest
 	}
 	of := distributions[q.whose]
+	if t := streamTime(q.whose); t != nil {
+		of = ofStream(t.Of)
+	}
 	if q.whose == "itl" {
 		return q, errors.New(`"itl" is the gap of vLLM's benchmark and the token time of AIPerf's: ` +
 			"write gap or token_time")
@@ -240,7 +239,7 @@ func parseQuantity(name string) (quantity, error) {
 	return q, err
 }
 
-// distributions are those that objectives name.
+// distributions are those that objectives name, besides result.StreamTimes.
 var distributions = map[string]func(*result.Result) *result.Distribution{
 	"latency":     func(r *result.Result) *result.Distribution { return r.Latency },
 	"service":     func(r *result.Result) *result.Distribution { return r.Service },
@@ -251,10 +250,6 @@ var distributions = map[string]func(*result.Result) *result.Distribution{
 	"tls_resumed": func(r *result.Result) *result.Distribution { return r.Phases.TLSResumed },
 	"first_byte":  func(r *result.Result) *result.Distribution { return r.Phases.FirstByte },
 	"probe":       probeLatency,
-
-	"first_event": ofStream(func(s *streamed.Stream) *result.Distribution { return s.First }),
-	"gap":         ofStream((*streamed.Stream).GapAtLeast),
-	"token_time":  ofStream((*streamed.Stream).TokenAtLeast),
 
 	"error_latency":    func(r *result.Result) *result.Distribution { return r.ErrorLatency },
 	"iteration":        (*result.Result).IterationTime,
@@ -320,9 +315,10 @@ func parseStatistic(name string) (func(*result.Distribution) reading, float64, e
 	}, percent, nil
 }
 
-// parseRouted finds the quantity of a route: NAME.STATISTIC, where NAME may contain dots. A route
-// of which a generator could not tell the latency has none.
-func parseRouted(name string) (func(*result.Result) reading, error) {
+// parseRouted finds the quantity of a route that a whole name means: NAME.STATISTIC, where NAME may
+// contain dots. A route of which a generator could not tell the latency has none.
+func parseRouted(whole, name string) (q quantity, err error) {
+	q = quantity{name: whole, whose: "route", kind: times}
 	values := map[string]struct {
 		percent float64
 		of      func(result.Route) float64
@@ -335,11 +331,15 @@ func parseRouted(name string) (func(*result.Result) reading, error) {
 	}
 	dot := strings.LastIndexByte(name, '.')
 	is, known := values[name[dot+1:]]
-	if dot < 1 || !known {
-		return nil, fmt.Errorf("of a route there are mean, p50, p90, p99 and max: write " +
-			"route.NAME.p99")
+	if n := streamNumber(name[dot+1:]); dot > 0 && n != nil {
+		q.kind, q.number, q.of = numberKind(n), n, ofRouteNumber(name[:dot], n)
+		return q, nil
 	}
-	return func(r *result.Result) reading {
+	if dot < 1 || !known {
+		return q, fmt.Errorf("of a route there are mean, p50, p90, p99 and max, of its streams also " +
+			"first_event.p99 and the like, good, goodput, events and tokens: write route.NAME.p99")
+	}
+	q.of = func(r *result.Result) reading {
 		for _, route := range r.Routes {
 			if got, is := ofRouteStreams(&route, name[:dot], name[dot+1:]); is {
 				return got
@@ -351,7 +351,8 @@ func parseRouted(name string) (func(*result.Result) reading, error) {
 			}
 		}
 		return reading{}
-	}, nil
+	}
+	return q, nil
 }
 
 // probeLatency is the latency of the probe.
@@ -382,6 +383,12 @@ func unsentRequests(r *result.Result) int64 {
 func failedRequests(r *result.Result) int64 {
 	return r.Requests.Errors + r.Requests.Unfinished + unsentRequests(r)
 }
+
+// failedCount is failedRequests.
+func failedCount(r *result.Result) (float64, bool) { return float64(failedRequests(r)), true }
+
+// completedRate is how many requests completed in a second.
+func completedRate(r *result.Result) (float64, bool) { return r.Rate.Completed, true }
 
 // failedShare is their share of all requests that were due, in percent.
 func failedShare(r *result.Result) (float64, bool) {
@@ -485,7 +492,7 @@ func (o Objective) missing(r *result.Result) fact.Args {
 		return fact.AnswersMissing{Count: d.Known() - d.Count, Of: d.Known(), Iterations: true,
 			By: fact.ByDrain, DeadlineUS: r.Window.DrainedS * 1e6}
 	}
-	if r.Stream != nil && slices.Contains([]string{"gap", "token_time"}, o.whose) {
+	if r.Stream != nil && slices.Contains([]string{"gap", result.TokenTime}, o.whose) {
 		return r.Stream.Unended()
 	}
 	return r.Missing()

@@ -2,6 +2,7 @@ package objective
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"dyno/internal/engine/goodput"
@@ -10,49 +11,37 @@ import (
 	"dyno/internal/result/streamed"
 )
 
-// streamQuantities are those of streams of events and of goodput, which have no distribution.
-var streamQuantities = map[string]struct {
-	kind
-	of func(*result.Result) (value float64, ok bool)
-}{
-	"good": {shares, func(r *result.Result) (float64, bool) {
-		if r.Goodput == nil {
-			return 0, false
-		}
-		return 100 * r.Goodput.Share, true
-	}},
-	"goodput": {rates, func(r *result.Result) (float64, bool) {
-		if r.Goodput == nil {
-			return 0, false
-		}
-		return r.Goodput.Rate, true
-	}},
-	"events": {rates, func(r *result.Result) (float64, bool) {
-		if r.Stream == nil {
-			return 0, false
-		}
-		return r.Stream.Rate.Events, true
-	}},
-	"tokens": {rates, func(r *result.Result) (float64, bool) {
-		if r.Stream == nil {
-			return 0, false
-		}
-		return r.Stream.Rate.Tokens, true
-	}},
+// streamTime is the time of that name; nil: there is none.
+func streamTime(name string) *result.StreamTime {
+	i := slices.IndexFunc(result.StreamTimes, func(t result.StreamTime) bool { return t.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &result.StreamTimes[i]
 }
 
-// FirstEvent is the time to the first event of a stream, as objectives name it.
-const FirstEvent = "first_event"
+// streamNumber is the rate or share of that name; nil: there is none.
+func streamNumber(name string) *result.StreamNumber {
+	i := slices.IndexFunc(result.StreamNumbers, func(n result.StreamNumber) bool {
+		return n.Name == name
+	})
+	if i < 0 {
+		return nil
+	}
+	return &result.StreamNumbers[i]
+}
 
-// parseStreams finds one of streamQuantities.
-func parseStreams(name string) (q quantity, is bool) {
-	s, is := streamQuantities[name]
-	return quantity{name, name, 0, s.kind, plain(s.of)}, is
+// numberKind is the kind of a rate or share.
+func numberKind(n *result.StreamNumber) kind {
+	if n.Unit == "%" {
+		return shares
+	}
+	return rates
 }
 
 // unmeasured is why nothing was measured of an objective; nil: nobody knows.
 func (o Objective) unmeasured(r *result.Result) fact.Args {
-	if s := r.Stream; s != nil && o.whose == "token_time" {
+	if s := r.Stream; s != nil && o.whose == result.TokenTime {
 		if left := s.Left(); left > 0 {
 			return fact.TokensLeft{Streams: left, Of: s.Each.Events.Count}
 		}
@@ -71,19 +60,34 @@ func ofStream(of func(*streamed.Stream) *result.Distribution) func(*result.Resul
 	}
 }
 
-// ofRouteStreams is the reading of NAME.first_event or NAME.gap, if a route has that NAME.
+// ofRouteStreams is the reading of NAME.first_event and the like, if a route has that NAME.
 func ofRouteStreams(route *result.Route, name, statistic string) (got reading, is bool) {
-	base, of, _ := strings.Cut(strings.TrimPrefix(name, route.Name), ".")
-	times := map[string]*streamed.Times{FirstEvent: route.First, "gap": route.Gap}
-	t, known := times[cmp.Or(goodput.Aliases[of], of)]
-	if base != "" || !known || !strings.HasPrefix(name, route.Name) {
+	of, is := strings.CutPrefix(strings.TrimPrefix(name, route.Name), ".")
+	known := streamTime(cmp.Or(goodput.Aliases[of], of))
+	if !is || known == nil || !strings.HasPrefix(name, route.Name) {
 		return reading{}, false
 	}
+	t := known.OfRoute(route)
 	if t == nil {
 		return reading{}, true
 	}
 	got = reading{over: route.Over != nil, known: t.Count}
+	if known.Name == result.TokenTime { // nothing is known of one that did not end
+		got.over = route.Cut+route.Stalled > 0
+	}
 	got.value, got.ok = map[string]float64{"p50": t.P50, "p99": t.P99, "max": t.Max}[statistic]
 	got.percent = map[string]float64{"p50": 50, "p99": 99}[statistic]
 	return got, true
+}
+
+// ofRouteNumber is the value of a rate or share of a route.
+func ofRouteNumber(route string, n *result.StreamNumber) func(*result.Result) reading {
+	return plain(func(r *result.Result) (float64, bool) {
+		for i := range r.Routes {
+			if r.Routes[i].Name == route {
+				return n.OfRoute(&r.Routes[i])
+			}
+		}
+		return 0, false
+	})
 }

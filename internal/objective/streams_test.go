@@ -88,15 +88,53 @@ func TestObjectivesOfRoutesWithStreams(t *testing.T) {
 		return &streamed.Times{Count: 200, P50: ms * 500, P99: ms * 1000, Max: ms * 2000}
 	}
 	r := &result.Result{Routes: []result.Route{{Name: "POST /login", Completed: 9, P99: 1}, {Name: "a.gap", Completed: 200, P99: 7e3, First: times(10), Gap: times(3)},
-		{Name: "b", Completed: 190, P99: 7e3, Gap: times(3), Over: &durations.Over{US: 1e6, Count: 10}}}}
+		{Name: "b", Completed: 190, P99: 7e3, Gap: times(3), Over: &durations.Over{US: 1e6, Count: 10}},
+		{Name: "POST /chat", Completed: 200, Token: times(40), Goodput: &streamed.Good{Share: 0.97, Rate: 8}, Rate: &streamed.Rate{Events: 900, Tokens: 950}},
+		{Name: "cut", Completed: 200, Token: times(40), Cut: 1, Goodput: &streamed.Good{}}, {Name: "good", Completed: 200, P99: 7e3}}}
 	for expr, want := range map[string]string{
 		"route.a.gap.first_event.p99<11ms": "met", "route.a.gap.ttft.p50<5ms": "missed", "route.a.gap.gap.max<7ms": "met",
 		"route.a.gap.p99<8ms": "met", "route.b.gap.p99<4ms": "undecided", "route.b.gap.p99<2ms": "missed",
-		"route.POST /login.gap.p99 < 1 s": "missed", "route.POST /login.max<2ms": "missed", "route.b.first_event.p99<1s": "missed", "route.b.gap.p90<1s": "missed",
+		"route.POST /chat.token_time.p99<41ms": "met", "route.POST /chat.tpot.p50<20ms": "missed", "route.cut.token_time.p99<41ms": "undecided",
+		"route.cut.token_time.p99<39ms": "missed", "route.POST /chat.good>=97%": "met", "route.POST /chat.goodput>8/s": "missed", "route.cut.good>1%": "missed",
+		"route.POST /chat.events>899/s": "met", "route.POST /chat.tokens<1k": "met", "route.POST /login.events>=0": "missed", "route.none.good>=0%": "missed",
+		"route.good.p99<8ms": "met", "route.good.good>=0%": "missed", "route.POST /login.gap.p99 < 1 s": "missed", "route.POST /login.max<2ms": "missed", "route.b.first_event.p99<1s": "missed", "route.b.gap.p90<1s": "missed",
 	} {
 		got, state := judged(t, expr, r)
 		if state != want {
 			t.Errorf("%s: %+v, want %s", expr, got, want)
+		}
+	}
+}
+
+// Every measure of the table is an objective, of the whole run and of a route. A share of good
+// requests is harder with more load, a rate is not. What an objective needs, --stream or --goodput,
+// it says.
+func TestEachStreamMeasureIsAnObjective(t *testing.T) {
+	parse := func(expr string) Objective {
+		o, err := Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	for _, m := range result.StreamTimes {
+		if o := parse(m.Name + ".p99<1s"); !o.OfStreams() || o.OfGoodput() || !o.HarderWithLoad() {
+			t.Errorf("%s: %+v", m.Name, o)
+		}
+		if o := parse("route.a." + m.Name + ".p99<1s"); o.OfGoodput() || !o.HarderWithLoad() {
+			t.Errorf("route.a.%s: %+v", m.Name, o)
+		}
+	}
+	for _, m := range result.StreamNumbers {
+		limit := ">1/s"
+		if m.Unit == "%" {
+			limit = ">1%"
+		}
+		for _, name := range []string{m.Name, "route.a.b." + m.Name} {
+			o := parse(name + limit)
+			if o.OfStreams() == m.OfGoodput || o.OfGoodput() != m.OfGoodput || o.HarderWithLoad() != (m.Unit == "%") || o.OfGood() != (name == "good") {
+				t.Errorf("%s: %+v", name, o)
+			}
 		}
 	}
 }

@@ -84,6 +84,11 @@ func (r *Result) setRoutes(from *loadresult.Result, parts []*Result) {
 		route := Route{Name: x.Name, Completed: x.Completed, Errors: x.Failed,
 			First: streamed.TimesOf(x.First), Gap: streamed.TimesOf(x.Gap),
 			Token: streamed.TimesOf(x.Token), Stalled: x.Stalled, Cut: x.Cut}
+		if (x.Received > 0 || x.ReceivedTokens > 0) && from.Measured > 0 {
+			s := from.Measured.Seconds()
+			route.Rate = &streamed.Rate{Events: float64(x.Received) / s,
+				Tokens: float64(x.ReceivedTokens) / s}
+		}
 		if from.Plan.Goodput != "" {
 			route.Goodput = new(streamed.NewGood(x.GoodCounts, x.Sent(), from.Measured))
 		}

@@ -26,6 +26,7 @@
 //	samples.go         samples of requests that failed or were to be shown, without secrets
 //	server.go          what the server's processes used
 //	standstill.go      how long the threads of the load stood still
+//	streammeasures.go  what a result, and each of its routes, has of streams and of goodput
 //	unanswered.go      adds what was not answered to latencies
 //	unread.go          how long answers lay unread in the generator, on purpose (--linger) or not
 //	validate.go        may a stored result be believed? Its counts, rates and keys
@@ -364,8 +365,9 @@ type Route struct {
 	Gap   *streamed.Times `json:"gap,omitempty"`
 	Token *streamed.Times `json:"token_time,omitempty"` // of each stream that told tokens
 
-	Stalled int64 `json:"stalled,omitempty"` // of its streams
-	Cut     int64 `json:"cut,omitempty"`     // likewise
+	Stalled int64          `json:"stalled,omitempty"` // of its streams
+	Cut     int64          `json:"cut,omitempty"`     // likewise
+	Rate    *streamed.Rate `json:"rate,omitempty"`    // likewise
 
 	Goodput *streamed.Good `json:"goodput,omitempty"` // nil: the plan has no limits
 }

@@ -237,6 +237,7 @@ func TestStreamsOfRoutes(t *testing.T) {
 	}
 	sum := loadresult.AddRoutes([]loadresult.Route{r.Routes[0]}, []loadresult.Route{r.Routes[1]})[0]
 	if got := r.Total.Stream; sum.First.Count != got.First.Count || sum.Gap.Count != got.Gap.Count || sum.Token.Count != got.Token.Count ||
+		sum.Received != got.Received || sum.ReceivedTokens != got.ReceivedTokens || r.Routes[0].Received != 18 || r.Routes[0].ReceivedTokens != 18 ||
 		sum.Stalled != got.Stalled || sum.Cut != got.Cut || sum.GoodCounts != r.Total.GoodCounts || sum.Sent() != r.Total.Sent {
 		t.Errorf("together %+v, %d sent; want %+v, %+v of %d", sum, sum.Sent(), got.StreamCounts, r.Total.GoodCounts, r.Total.Sent)
 	}

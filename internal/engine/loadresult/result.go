@@ -221,19 +221,6 @@ const (
 // Phases are all of them.
 var Phases = []Phase{DNS, Connect, TLSPhase, Write, Read, Protocol, Timeout, Expect, Stream, Check}
 
-// A Route is the requests of one name.
-type Route struct {
-	Name              string
-	Completed, Failed int64
-	Latency           *metric.Histogram // Coarse; nil: it is not known, see Result.LeaveOutTimes
-	Unanswered        Unanswered        // without times of slots
-
-	// Coarse; of its streams, as those of a metric.Streams; nil: it has none, or as of Latency.
-	First, Gap, Token *metric.Histogram
-	Stalled, Cut      int64 // of its streams
-	metric.GoodCounts
-}
-
 // A RedirectTotals is how many redirects were followed. A request and its redirects count once.
 type RedirectTotals struct {
 	Redirects       int64 `json:"redirects,omitempty"`        // of requests of the window

@@ -8,6 +8,21 @@ import (
 	"dyno/internal/engine/metric"
 )
 
+// A Route is the requests of one name.
+type Route struct {
+	Name              string
+	Completed, Failed int64
+	Latency           *metric.Histogram // Coarse; nil: it is not known, see Result.LeaveOutTimes
+	Unanswered        Unanswered        // without times of slots
+
+	// Coarse; of its streams, as those of a metric.Streams; nil: it has none, or as of Latency.
+	First, Gap, Token *metric.Histogram
+	Stalled, Cut      int64 // of its streams
+
+	Received, ReceivedTokens int64 // as those of metric.StreamCounts
+	metric.GoodCounts
+}
+
 // RoutesMax is how many routes are counted apart; all others count as one.
 const RoutesMax = 1000
 
@@ -69,6 +84,8 @@ func AddRoutes(to, from []Route) []Route {
 		to[i].Failed += from[i].Failed
 		to[i].Stalled += from[i].Stalled
 		to[i].Cut += from[i].Cut
+		to[i].Received += from[i].Received
+		to[i].ReceivedTokens += from[i].ReceivedTokens
 		to[i].AddGood(from[i].GoodCounts)
 		if from[i].Latency == nil && from[i].Completed > 0 {
 			to[i].leaveOutTimes()

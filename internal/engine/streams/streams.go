@@ -196,7 +196,9 @@ func (w *Watch) count(s *one, n stream.Count) {
 	}
 	s.events += int64(n.Counted)
 	if w.window.IsMeasured(now) {
-		to.Received += int64(n.Counted)
+		if to.Received += int64(n.Counted); s.route != nil {
+			s.route.Received += int64(n.Counted)
+		}
 	}
 	if now == s.last { // of the same completion
 		return
@@ -276,7 +278,9 @@ func (c *Conn) End(tag uint32, right bool) error {
 	}
 	w.reader.Judge(&s.State, s.events)
 	if s.Tokens > 0 && w.window.IsMeasured(*w.now) {
-		w.Counters.ReceivedTokens += s.Tokens
+		if w.Counters.ReceivedTokens += s.Tokens; s.route != nil {
+			s.route.ReceivedTokens += s.Tokens
+		}
 	}
 	if s.Fault != "" {
 		return s.Broken(s.kind)

@@ -28,6 +28,7 @@
 //	programs.go        other programs than before
 //	published.go       figures of others, beside ours
 //	ranks.go           arms in order, with letters for those that are not told apart
+//	routes.go          medians of what routes have of streams and of goodput
 //	sensitivity.go     does the answer depend on the generator's settings?
 //	shift.go           latency, quantile by quantile
 //	spoiled.go         trials that the server spoiled

@@ -113,14 +113,20 @@ func isMedianOver(cells byCell, m lab.Measure, arm, level string) bool {
 
 // isOverInMedian is isMedianOver of trials.
 func isOverInMedian(trials []*lab.Trial, m lab.Measure) bool {
+	return isMedianHigher(trials, m.Value, m.IsOver)
+}
+
+// isMedianHigher is isOverInMedian of any value that trials may have.
+func isMedianHigher(trials []*lab.Trial, value func(*lab.Trial) (float64, bool),
+	isOver func(*lab.Trial) bool) bool {
 	var known, highest []float64
 	for _, t := range trials {
-		v, ok := m.Value(t)
+		v, ok := value(t)
 		if !ok {
 			continue
 		}
 		known = append(known, v)
-		if m.IsOver(t) {
+		if isOver(t) {
 			v = math.MaxFloat64 // a median of two infinities is none
 		}
 		highest = append(highest, v)

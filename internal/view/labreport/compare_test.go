@@ -44,7 +44,7 @@ func streaming(n float64) *result.Result {
 	}
 	r.Routes = []result.Route{
 		{Name: "POST /chat|now", Completed: 500, Errors: 3, First: times(n*100e3, 500), Gap: times(20e3, 9000), Token: times(n*21e3, 480),
-			Stalled: int64(n), Cut: 2, Goodput: &streamed.Good{Count: 450, Share: 0.9 / n, Rate: 45 / n},
+			Stalled: int64(n), Cut: 2, Rate: &streamed.Rate{Events: 900 / n, Tokens: 950 / n}, Goodput: &streamed.Good{Count: 450, Share: 0.9 / n, Rate: 45 / n},
 			Over: &durations.Over{US: 5e6, Count: 20}},
 		{Name: "POST /short", Completed: 100, First: times(1000, 100), Gap: times(1000, 50)}, // too few for p99
 		{Name: "GET /plain", Completed: 100, Goodput: new(streamed.Good)}, {Name: "GET /other", Completed: 100}}
@@ -60,7 +60,7 @@ func TestCompareRoutes(t *testing.T) {
 	u := beside(t, a, b)
 	want := map[string]map[string]float64{
 		"POST /chat|now": {"first_event_p50": 200e3, "first_event_p99": 400e3, "gap_p50": 20e3, "gap_p99": 40e3, "token_time_p50": 42e3,
-			"token_time_p99": 84e3, "good": 45, "goodput": 22.5, "cut": 2, "stalled": 2},
+			"token_time_p99": 84e3, "good": 45, "goodput": 22.5, "events": 450, "tokens": 475, "cut": 2, "stalled": 2},
 		"POST /short": {"first_event_p50": 1000, "gap_p50": 1000, "gap_p99": 2000, "cut": 0, "stalled": 0},
 		"GET /other":  {"first_event_p50": 5000, "first_event_p99": 10000, "cut": 0, "stalled": 0}}
 	if got := u.Groups[1].Samples[0].Runs[0].Routes; !reflect.DeepEqual(got, want) {

@@ -104,10 +104,16 @@ func routesPart(rs []*result.Result) document.Part {
 	}
 	p := document.Part{Head: "Routes", Sides: "llr",
 		Table: append(format.Table{append([]string{"route"}, besideHead(rs)...)}, t...)}
-	if left > 0 {
-		p.Text = []string{fmt.Sprintf("%s more are in --json.", format.Plural(int64(left), "route"))}
-	}
+	p.Text = routesLeft(left)
 	return p
+}
+
+// routesLeft says how many routes a table leaves out.
+func routesLeft(n int) []string {
+	if n <= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s more are in --json.", format.Plural(int64(n), "route"))}
 }
 
 // routeMeasureName is the name of a measure in words.

@@ -94,7 +94,8 @@ func comparedParts(u *judge.Unpaired, differing format.Table) []document.Part {
 		return []document.Part{legend, {Table: sideBySide(resultsOf(u)), Sides: "lr"},
 			routesPart(resultsOf(u)), gate, differingPart(differing)}
 	}
-	return []document.Part{legend, gate, verdictsPart(u), groupMedianPart(u), differingPart(differing)}
+	return []document.Part{legend, gate, verdictsPart(u), groupMedianPart(u), groupRoutesPart(u),
+		differingPart(differing)}
 }
 
 // resultsOf are those of single runs.
@@ -251,6 +252,60 @@ func groupMedianPart(u *judge.Unpaired) document.Part {
 		out.Table = append(out.Table, append(rows[at], format.Count(int64(runs[at]))))
 	}
 	return withoutLevels(out)
+}
+
+// groupRoutesPart has, for each route, the medians of its measures of streams and of goodput: a
+// column for each group, or arm of it at a level.
+func groupRoutesPart(u *judge.Unpaired) document.Part {
+	type place struct{ level, name string }
+	var places []place
+	cells := u.RouteCells()
+	for _, c := range cells {
+		places = appendMissing(places, place{c.Level, c.Arm})
+	}
+	p := document.Part{Head: "Routes", Sides: "llr"}
+	routes, route, metric := 0, "", ""
+	for _, c := range cells {
+		if c.Route != route {
+			routes++
+		}
+		if routes <= mostRoutes && (c.Route != route || c.Metric != metric) {
+			row := []string{format.PlainLine(c.Route), routeMeasureName(c.Metric)}
+			for range places {
+				row = append(row, "n/a")
+			}
+			p.Table = append(p.Table, row)
+		}
+		if route, metric = c.Route, c.Metric; routes <= mostRoutes {
+			row := p.Table[len(p.Table)-1]
+			row[2+slices.Index(places, place{c.Level, c.Arm})] = routeText(c)
+		}
+	}
+	if p.Table == nil {
+		return document.Part{}
+	}
+	head := []string{"route", ""}
+	for _, at := range places {
+		name := format.PlainLine(u.Label(at.name))
+		if at.level != "" {
+			name += " at " + format.PlainLine(at.level)
+		}
+		head = append(head, name)
+	}
+	p.Table = append(format.Table{head}, p.Table...)
+	p.Text = append([]string{"Medians of the runs, with their 95 % intervals."},
+		routesLeft(routes-mostRoutes)...)
+	return p
+}
+
+// routeText is a median as the table of single runs has values.
+func routeText(c judge.RouteCell) string {
+	show, v := shownIn(c.Unit), c.Median
+	text := format.Known(c.Over, show(v.Estimate))
+	if c.Over || !lab.Holds(v) || v.Low == v.High {
+		return text
+	}
+	return fmt.Sprintf("%s [%s, %s]", text, show(v.Low), show(v.High))
 }
 
 // ratioKind says what the ratio of a verdict is of: it is not that of the medians below it.

@@ -53,7 +53,21 @@ func unpaired(t *testing.T) map[string]*judge.Unpaired {
 		"groups": compared(t, base, judge.GroupResults("slow", slow), judge.GroupResults("bound", bound),
 			judge.GroupResults("three", repeated(300, 150_000)[:3])),
 		"singles": compared(t, single("base", repeated(0, 200_000)), single("slow", slow)),
+		"streams": compared(t, judge.GroupResults("base", streamingRuns(1)), judge.GroupResults("late", streamingRuns(2))),
 	}
+}
+
+// streamingRuns are repeated runs of streams, whose routes differ a little.
+func streamingRuns(n float64) (all []*result.Result) {
+	for i, r := range repeated(int(n)*1000, 200_000) {
+		r.Routes = streaming(n).Routes
+		r.Routes[0].First.P99 += float64(i) * 1e3
+		if i%2 == 1 {
+			r.Routes[2].Goodput = nil
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
 // unpairedPhrases are the sentences of a comparison.
