@@ -39,7 +39,8 @@ lazyregexp: /
 digits: lazyregexp /
 engine/proto: fact /
 engine/proto/h1: engine/proto fact /
-engine/proto/h2: engine/proto engine/proto/h1 fact /
+engine/proto/fields: engine/proto engine/proto/h1 fact /
+engine/proto/h2: engine/proto engine/proto/fields fact /
 engine/proto/h2/conform: engine/proto /
 engine/proto/fcgi: engine/proto engine/proto/h1 fact /
 engine/proto/tls: engine/proto fact /
@@ -60,7 +61,7 @@ engine/strftime: /
 engine/cookie: /
 engine/markup: engine/scenario / github.com/antchfx golang.org/x/net
 engine/session: engine/stream engine/strftime engine/content engine/cookie engine/markup engine/loadplan engine/loadresult engine/data engine/hurl engine/jsonpath engine/jsonscan engine/proto engine/redirect engine/scenario engine/sequence engine/template fact fault lazyregexp say / golang.org/x/net
-engine/luascript: engine/loadplan engine/luavm engine/metric engine/proto engine/proto/h1 engine/proto/h2 engine/scenario engine/stream fact fault say / github.com/yuin/gopher-lua
+engine/luascript: engine/loadplan engine/luavm engine/metric engine/proto engine/proto/fields engine/proto/h1 engine/scenario engine/stream fact fault say / github.com/yuin/gopher-lua
 engine/luavm: engine/machine engine/strftime fault / github.com/yuin/gopher-lua
 engine/jsonscan: /
 engine/jsonpack: engine/jsonscan /
@@ -76,14 +77,14 @@ redact: hole lazyregexp /
 atomicfile: /
 engine/uring: / golang.org/x/sys
 engine/ring: engine/uring / golang.org/x/sys
-engine/h3: fact engine/proto engine/proto/h2 engine/proto/tls engine/ring / golang.org/x/net golang.org/x/sys github.com/quic-go/quic-go
+engine/h3: fact engine/proto engine/proto/fields engine/proto/tls engine/ring / golang.org/x/net golang.org/x/sys github.com/quic-go/quic-go
 cgroup: /
 engine/machine: cgroup fact / golang.org/x/sys
 engine/proxyproto: /
 engine/proxyproto/proxytest: engine/proxyproto /
 engine/auth/authtest: /
 engine/auth: engine/loadplan engine/metric engine/proto engine/scenario / github.com/aws/aws-sdk-go-v2 github.com/icholy/digest
-engine/loadplan: engine/content engine/goodput fact fault engine/stream engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
+engine/loadplan: engine/content engine/goodput fact fault engine/stream engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/fields engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto fact /
 engine/transport: fact atomicfile engine/dial engine/proxyproto engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/proto/tunnel engine/ring /
 engine/failure: engine/loadplan engine/loadresult engine/proto engine/ring fact say engine/stream /
@@ -100,7 +101,7 @@ engine/meter: engine/h3 engine/machine engine/metric engine/ring /
 engine/silences: engine/flow engine/loadresult /
 engine/load: engine/auth engine/goodput engine/sampling engine/streams engine/silences engine/dial engine/batching engine/timers engine/rendezvous engine/meter engine/flow engine/h3 engine/metric engine/proto engine/proto/fcgi engine/proto/tls engine/proto/tunnel engine/ring engine/scenario engine/loadplan engine/loadresult engine/transport engine/machine engine/reqlog engine/failure fact /
 target: engine/uring /
-engine/requests: engine/check engine/proto engine/proto/h1 engine/proto/h2 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole lazyregexp / golang.org/x/net
+engine/requests: engine/check engine/proto engine/proto/fields engine/proto/h1 redact engine/loadplan engine/onestep engine/sequence engine/template fault hole lazyregexp / golang.org/x/net
 result: result/streamed result/runfacts result/usage result/durations result/unanswered digits fact say result/scripted engine/machine engine/metric engine/scenario observe/probe observe/profile engine/proto redact engine/loadplan engine/loadresult result/plansecrets setting lazyregexp /
 result/plansecrets: engine/loadplan engine/loadresult engine/proto hole redact /
 result/scripted: engine/metric /
@@ -170,7 +171,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/unpack result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fact remote fleet/policy fleet/wire engine/load engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine engine/luascript / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/h1 engine/proto/h2 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/payload view/drawing view/manpage lab/workload result/plansecrets view/historytext setting lazyregexp / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/fields engine/proto/h1 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/payload view/drawing view/manpage lab/workload result/plansecrets view/historytext setting lazyregexp / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 cli/net: /
 cli/net/make: / github.com/google/pprof
 bench: stats /  golang.org/x/sys
@@ -202,7 +203,7 @@ e2e: /
 e2e/attack/agent: fleet/bus fleet/wire engine/metric engine/loadplan engine/loadresult / github.com/nats-io
 e2e/attack: /
 cmd/dyno: cli /
-.: engine/load engine/loadplan engine/loadresult engine/onestep engine/proto engine/proto/h1 engine/proto/h2 engine/requests engine/scenario lab/judge objective redact result view/labreport view/report setting /
+.: engine/load engine/loadplan engine/loadresult engine/onestep engine/proto engine/proto/fields engine/proto/h1 engine/requests engine/scenario lab/judge objective redact result view/labreport view/report setting /
 dynotest: digits . /
 release/image: / github.com/google/go-containerregistry
 `

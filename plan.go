@@ -42,7 +42,7 @@ func (l Load) plan() (p loadplan.Plan, faults []error) {
 		faults = append(faults, FieldError{"Steps, Users", "are of a Scenario, and there is none"})
 	}
 	one := proto.Request{Method: l.Method, Authority: u.Authority, Path: u.Path, Body: l.Body,
-		Header: fields(l.Header, u.Basic)}
+		Header: sortedFields(l.Header, u.Basic)}
 	if one.Method == "" {
 		if one.Method = "GET"; l.Body != nil {
 			one.Method = "POST"
@@ -97,8 +97,8 @@ func (l Load) setSize(p *loadplan.Plan) (faults []error) {
 	return faults
 }
 
-// fields are a header as it is sent, with the credentials of a URL, if it has any.
-func fields(h map[string][]string, basic string) (all []proto.Field) {
+// sortedFields are a header as it is sent, with the credentials of a URL, if it has any.
+func sortedFields(h map[string][]string, basic string) (all []proto.Field) {
 	own := func(name string) bool { return strings.EqualFold(name, "Authorization") }
 	if basic != "" && !slices.ContainsFunc(slices.Collect(maps.Keys(h)), own) {
 		all = append(all, proto.Field{Name: "Authorization", Value: basic})

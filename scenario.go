@@ -11,8 +11,8 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/engine/proto/h1"
-	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/requests"
 	"dyno/internal/engine/scenario"
 )
@@ -212,7 +212,7 @@ func (f *followed) next(u *scenario.User, r *scenario.Response) scenario.Step {
 // compose makes the message of a request, and checks that it can be sent.
 func (f *followed) compose(to *proto.Request, r *Request) error {
 	*to = proto.Request{Method: r.Method, Authority: f.base.Authority, Path: r.Path, Body: r.Body,
-		Header: fields(r.Header, f.base.Basic)}
+		Header: sortedFields(r.Header, f.base.Basic)}
 	if to.Path == "" {
 		to.Path = f.base.Path
 	}
@@ -222,7 +222,7 @@ func (f *followed) compose(to *proto.Request, r *Request) error {
 		}
 	}
 	if f.http2 {
-		if err := h2.Check(*to); err != nil {
+		if err := fields.Check(*to); err != nil {
 			return err
 		}
 	}

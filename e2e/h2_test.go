@@ -195,7 +195,7 @@ func TestALPN(t *testing.T) {
 		{"--pipeline 4", "http/1.1", "dyno offers HTTP/1.1 and not HTTP/2, because HTTP/2 has no pipelining; " +
 			"give --streams"},
 		{"-H Connection:keep-alive", "http/1.1", "dyno offers HTTP/1.1 and not HTTP/2, because HTTP/2 cannot carry request 1: header " +
-			"Connection: is about a connection of HTTP/1.1, and HTTP/2 forbids it"},
+			"Connection: is about a connection of HTTP/1.1, and HTTP/2 and HTTP/3 forbid it"},
 	} {
 		args := append(strings.Fields(test.args), "--insecure", "-n", "50", "-c", "5",
 			"https://"+s.secure)

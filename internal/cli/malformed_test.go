@@ -71,13 +71,13 @@ func TestMalformedValues(t *testing.T) {
 		{"--variable|a=1|--variable|a=2", "/", "--variable: a is given twice"},
 		{"--variable|email=1|--data|ok.csv", "/", "--variable: the data has a column \"email\", too; choose " +
 			"another name for the variable"},
-		{"--variable|v=a\nb|-H|X: {{v}}", "/", `header X: its value contains CR, LF or NUL, which no header can have`},
-		{"-H|Authorization: Bearer geheim\nx", "/", "--header: header Authorization: its value contains CR, LF or NUL"},
+		{"--variable|v=a\nb|-H|X: {{v}}", "/", `header X: its value contains a control character, which no header can have`},
+		{"-H|Authorization: Bearer geheim\nx", "/", "--header: header Authorization: its value contains a control character"},
 		{"-H|Authorization Bearer geheim", "/", `--header: "Authorization …" is not a header; write 'Name: value'`},
 		{"-H|X-Api-Key=geheim", "/", `--header: "X-Api-Key …" is not a header; write 'Name: value'`},
 		{"-H|geheim", "/", `--header: is not a header; write 'Name: value'`},
-		{"-H|Cookie: {{env \"GEHEIM\"}}\n", "/", "--header: header Cookie: its value contains CR, LF or NUL"},
-		{"-H|Cookie: {{env \"GEHEIM\"}}", "/", "header Cookie: its value contains CR, LF or NUL, which no header can have"},
+		{"-H|Cookie: {{env \"GEHEIM\"}}\n", "/", "--header: header Cookie: its value contains a control character"},
+		{"-H|Cookie: {{env \"GEHEIM\"}}", "/", "header Cookie: its value contains a control character, which no header can have"},
 		{"-c|1", "/{{env \"GEHEIM\"}}", "path: its text contains a space or a control character, which no path can have; write it as %20 or the like"},
 		{"--data|gone.csv", "/", "--data: gone.csv: no such file or directory"},
 		{"--data|noheader.csv|-b|{{password}}", "/", "--body:1:1: {{password}} is unknown: there are the functions uuid, int, " +

@@ -12,8 +12,8 @@ import (
 	"dyno/internal/engine/hurl"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/engine/proto/h1"
-	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/requests"
 	"dyno/internal/engine/session"
 	"dyno/internal/lab/versus"
@@ -188,7 +188,7 @@ func (f *runFlags) checkSendable(r proto.Request) error {
 		return err
 	}
 	if f.defaults.HTTP2 {
-		return h2.Check(r)
+		return fields.Check(r)
 	}
 	return h1.Check(r)
 }

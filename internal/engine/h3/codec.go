@@ -6,14 +6,15 @@ import (
 )
 
 // Protocol is the codec's half of HTTP/3: of connections that a Ring of the same options,
-// requests and wants makes. It fails on options out of range and on requests that Check refuses,
-// and says which. The requests are not copied and must not change.
+// requests and wants makes. It fails on options out of range and on requests that fields.Check
+// refuses, and says which. The requests are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
-		if _, err := o.encodeRequests(reqs); err != nil {
+		encoder := o.newEncoder()
+		if _, err := encodeRequests(&encoder, reqs); err != nil {
 			return nil, err
 		}
 		streams, settled := max(o.Streams, 1), map[uint64]int64{}

@@ -7,11 +7,13 @@ import (
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/quicvarint"
+
+	"dyno/internal/engine/proto/fields"
 )
 
 // sendSettings opens our control stream. Of the tables of QPACK it says nothing: so there are none.
 func (c *conn) sendSettings() {
-	settings := quicvarint.Append(quicvarint.Append(nil, maxFieldSectionSize), maxHead)
+	settings := quicvarint.Append(quicvarint.Append(nil, maxFieldSectionSize), fields.MaxHead)
 	b := quicvarint.Append([]byte{streamControl, frameSettings}, uint64(len(settings)))
 	stream, err := c.quic.OpenUniStream()
 	var full *quic.StreamLimitReachedError

@@ -12,6 +12,7 @@ import (
 	"github.com/quic-go/quic-go"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 )
 
 // An exchange is a request under way, and the goroutine that reads its response. Both serve one
@@ -40,7 +41,7 @@ const fewBytes = 1536
 
 // heldMost is how many bytes of unfinished headers a connection may keep, beyond keptMost of each:
 // as many as 16 headers have at most.
-const heldMost = 16 * maxHead
+const heldMost = 16 * fields.MaxHead
 
 // errHeld is why a connection is closed that would keep more.
 var errHeld = &violation{codeExcessive,
@@ -149,7 +150,7 @@ func (x *exchange) runExchange() {
 	var broken *violation
 	switch {
 	case err == nil:
-		x.records = record{what: done, id: x.id, n: uint64(x.got)}.appendTo(x.records)
+		x.records = record{what: done, id: x.id, n: uint64(x.Got)}.appendTo(x.records)
 	case x.givenUp.Load():
 	case errors.As(err, &broken):
 		x.conn.closeFor(broken)
@@ -302,7 +303,9 @@ func (x *exchange) holdHeader() bool {
 // dropStream ends both directions of a stream whose response came to nothing.
 func (x *exchange) dropStream(err error) {
 	why := codeMessage
-	if reset := (*quic.StreamError)(nil); errors.As(err, &reset) {
+	var reset *quic.StreamError
+	var fault *proto.Fault
+	if errors.As(err, &reset) || errors.As(err, &fault) && fields.IsLimit(fault) {
 		why = codeCanceled
 	}
 	resetStream(x.stream, why)

@@ -15,6 +15,7 @@ import (
 	"github.com/quic-go/quic-go"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/engine/ring"
 )
 
@@ -90,8 +91,8 @@ func TestMemoryOfResponse(t *testing.T) {
 		x.beginResponse(0, false)
 		from := &pieces{size: size, each: func() { most = max(most, c.held.Load()) },
 			text: headers(":status", "200", "a", strings.Repeat("{", 100_000)) + frame(0, strings.Repeat("x", 1<<20))}
-		if err := x.readResponse(from); err != nil || x.got != 1<<20 {
-			t.Errorf("%d bytes at a time: %v, %d", size, err, x.got)
+		if err := x.readResponse(from); err != nil || x.Got != 1<<20 {
+			t.Errorf("%d bytes at a time: %v, %d", size, err, x.Got)
 		}
 		if most < 50_000 || most > 100_100 || c.held.Load() != 0 {
 			t.Errorf("%d bytes at a time: %d bytes of a header are held, %d in the end", size, most, c.held.Load())
@@ -108,7 +109,7 @@ func TestMemoryOfResponse(t *testing.T) {
 // A server that begins a long header on each of many streams loses its connection.
 func TestUnfinishedHeaders(t *testing.T) {
 	const n = 40
-	begun := frame(frameHeaders, strings.Repeat("x", maxHead))[:maxHead]
+	begun := frame(frameHeaders, strings.Repeat("x", fields.MaxHead))[:fields.MaxHead]
 	addr := servePlain(t, nil, func(c *quic.Conn) {
 		for _, s := range accept(c, n) {
 			io.WriteString(s, begun)
@@ -231,5 +232,44 @@ func TestNoStreamOfOurs(t *testing.T) {
 	const want = "(H3_GENERAL_PROTOCOL_ERROR) it allows us no stream of our own"
 	if got := last.Err.Error(); !strings.Contains(got, want) {
 		t.Errorf("%s; want %s", got, want)
+	}
+}
+
+// A response that is beyond a limit of ours is canceled, as in HTTP/2, for it need not be wrong. One
+// that is wrong is called so (RFC 9114, 4.1.1 and 4.1.2).
+func TestResetCodes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		says string
+		kind string
+		want code
+	}{
+		"a long header": {frame(frameHeaders, strings.Repeat("x", fields.MaxHead+1))[:100],
+			proto.FaultOversized, codeCanceled},
+		"a long list": {frame(frameHeaders, "\x00\x00\xd9"+strings.Repeat("\xfa", 10_000)),
+			proto.FaultOversized, codeCanceled},
+		"interim without end": {strings.Repeat(headers(":status", "103"), fields.MaxInterim+1),
+			proto.FaultOversized, codeCanceled},
+		"no status":             {headers("a", "b"), proto.FaultMalformed, codeMessage},
+		"a long body":           {headers(":status", "200", "content-length", "1") + frame(0, "ab"), proto.FaultFraming, codeMessage},
+		"a body that cannot be": {headers(":status", "204") + frame(0, "ab"), proto.FaultUnasked, codeMessage},
+	} {
+		heard := make(chan error, 1)
+		addr := servePlain(t, nil, func(c *quic.Conn) {
+			for _, s := range accept(c, 1) {
+				io.WriteString(s, tc.says)
+				<-s.Context().Done()
+				heard <- context.Cause(s.Context())
+			}
+		})
+		k := newTalk(t, addr, []proto.Request{get}, proto.Want{})
+		_, last := k.exchange(proto.Message{}, 0)
+		var f *proto.Fault
+		if !errors.As(last.Err, &f) || last.Kind != proto.Failed || f.Kind != tc.kind {
+			t.Errorf("%s: %+v", name, last)
+		}
+		var reset *quic.StreamError
+		if err := <-heard; !errors.As(err, &reset) || code(reset.ErrorCode) != tc.want {
+			t.Errorf("%s: the server hears %v; want %v", name, err, tc.want)
+		}
 	}
 }

@@ -21,7 +21,8 @@ func asked(t *testing.T, m proto.Message, set ...proto.Request) (*message, error
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages, err := o.encodeRequests(set)
+	encoder := o.newEncoder()
+	messages, err := encodeRequests(&encoder, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func asked(t *testing.T, m proto.Message, set ...proto.Request) (*message, error
 	}
 	text := bytes.Clone(order.text)
 	clear(out)
-	return (&Ring{options: o, messages: messages}).readMessage(text, order.n)
+	return (&Ring{encoder: encoder, messages: messages}).readMessage(text, order.n)
 }
 
 // A message with values in its holes, and one of its own, ask for what a request of the set asks for
@@ -46,8 +47,6 @@ func FuzzFill(f *testing.F) {
 	f.Add("a", "b", " c ")
 	f.Add("a", "", strings.Repeat("long", 50_000))
 	f.Add("a", "host:81", "c")
-	f.Add("1", "a/b", "c")
-	f.Add("1", "two", "\x01")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		if !prototest.Fits(holed, a, b, c) {
 			return
@@ -55,14 +54,6 @@ func FuzzFill(f *testing.F) {
 		plain, fill := prototest.Filled(holed, a, b, c)
 		messages := map[string]proto.Message{"filled": {Request: 1, Fill: fill},
 			"of its own": {Fill: &proto.Fill{Own: &plain}}}
-		if why := Check(plain); why != nil {
-			for name, m := range messages {
-				if got, err := asked(t, m, get, holed); err == nil {
-					t.Errorf("%s: %+v is taken: %v", name, got, why)
-				}
-			}
-			return
-		}
 		want, err := asked(t, proto.Message{}, plain)
 		if err != nil {
 			t.Fatal(err)

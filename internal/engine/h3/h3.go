@@ -49,24 +49,20 @@ package h3
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/quic-go/quic-go/quicvarint"
-	"golang.org/x/net/http/httpguts"
 
 	"dyno/internal/engine/proto"
-	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/proto/fields"
 )
 
 // Name is what ALPN calls HTTP/3.
 const Name = "h3"
 
 // MaxStreams bounds the streams of one connection, as for HTTP/2.
-const MaxStreams = h2.MaxStreams
+const MaxStreams = 1 << 14
 
 // Options are how requests are to be sent.
 type Options struct {
@@ -86,40 +82,7 @@ func (o Options) checkOptions() error {
 	case o.CloseAfter < 0:
 		return fmt.Errorf("requests before closing %d: allowed are 0 (never) and more", o.CloseAfter)
 	}
-	for _, f := range o.Defaults {
-		if !httpguts.ValidHeaderFieldValue(f.Value) {
-			return fmt.Errorf("%s %q: is no value of a header", f.Name, f.Value)
-		}
-	}
-	return nil
-}
-
-// Check reports everything about r that cannot be sent as an HTTP/3 request.
-func Check(r proto.Request) error {
-	var faults []error
-	if err := h2.Check(r); err != nil {
-		faults = append(faults, fmt.Errorf("HTTP/3 takes what HTTP/2 does: %w", err))
-	}
-	for _, f := range r.Header {
-		if !httpguts.ValidHeaderFieldValue(strings.Trim(f.Value, " \t")) {
-			faults = append(faults, fmt.Errorf("header %s: its value contains a control character",
-				f.Name)) // the value may be a secret
-		}
-	}
-	if host := hostHeader(r); !httpguts.ValidHostHeader(host) {
-		faults = append(faults, fmt.Errorf("host %q contains what no host has", host))
-	}
-	return errors.Join(faults...)
-}
-
-// hostHeader is what :authority will be.
-func hostHeader(r proto.Request) string {
-	for _, f := range r.Header {
-		if strings.EqualFold(f.Name, "host") {
-			return strings.Trim(f.Value, " \t")
-		}
-	}
-	return r.Authority
+	return fields.CheckDefaults(o.Defaults)
 }
 
 // A message is a request as it is sent. Many exchanges read it at once.
@@ -128,30 +91,39 @@ type message struct {
 	body  []byte
 	short []byte // both, if they fit into a packet; else nil
 	bare  bool   // HEAD: the response will have no body
+
+	own *fields.Template // of a request with holes, which has none of head and short; else nil
 }
 
 // shortMost is how long a short message is at most: quic-go takes as much without waiting.
 const shortMost = 1200
 
-// encodeRequests are all requests of a run. It fails on those that Check refuses.
-func (o Options) encodeRequests(reqs []proto.Request) ([]message, error) {
+// newEncoder writes the requests' header blocks.
+func (o Options) newEncoder() fields.Encoder {
+	return fields.Encoder{Coding: coding{}, Scheme: "https", Defaults: o.Defaults}
+}
+
+// encodeRequests are all requests of a run. It fails on those that fields.Check refuses.
+func encodeRequests(e *fields.Encoder, reqs []proto.Request) ([]message, error) {
 	all := make([]message, len(reqs))
 	for i := range reqs {
-		if err := Check(reqs[i]); err != nil {
+		if err := fields.Check(reqs[i]); err != nil {
 			return nil, fmt.Errorf("request %d: %w", i+1, err)
 		}
-		all[i] = o.compileRequest(&reqs[i])
+		all[i] = compileRequest(e, &reqs[i])
 	}
 	return all, nil
 }
 
-func (o Options) compileRequest(r *proto.Request) message {
-	list := o.appendList([]byte{0, 0}, r) // no inserts are required, and the base is 0
+func compileRequest(e *fields.Encoder, r *proto.Request) message {
+	t := fields.Template{List: blockPrefix()}
+	e.AppendRequest(&t, r)
 	m := message{body: r.Body, bare: r.Method == "HEAD"}
-	m.head = append(quicvarint.Append([]byte{frameHeaders}, uint64(len(list))), list...)
-	if len(r.Body) > 0 {
-		m.head = quicvarint.Append(append(m.head, frameData), uint64(len(r.Body)))
+	if t.HasGaps() {
+		m.own = &t
+		return m
 	}
+	m.head = appendHead(nil, t.List, len(r.Body))
 	if len(m.head)+len(r.Body) <= shortMost {
 		m.head = append(m.head, r.Body...)
 		m.short, m.head = m.head, m.head[:len(m.head)-len(r.Body)]
@@ -159,24 +131,14 @@ func (o Options) compileRequest(r *proto.Request) message {
 	return m
 }
 
-// appendList appends r's header block.
-func (o Options) appendList(b []byte, r *proto.Request) []byte {
-	b = appendField(b, ":method", r.Method)
-	b = appendField(b, ":scheme", "https")
-	b = appendField(b, ":authority", hostHeader(*r))
-	b = appendField(b, ":path", r.Path)
-	for _, f := range o.Defaults {
-		if !r.HasField(f.Name) {
-			b = appendField(b, strings.ToLower(f.Name), f.Value)
-		}
-	}
-	for _, f := range r.Header {
-		if name := strings.ToLower(f.Name); name != "host" && name != "content-length" {
-			b = appendField(b, name, strings.Trim(f.Value, " \t"))
-		}
-	}
-	if r.SendsLength() {
-		b = appendField(b, "content-length", strconv.Itoa(len(r.Body)))
+// blockPrefix begins a header block: no inserts are required, and the base is 0.
+func blockPrefix() []byte { return []byte{0, 0} }
+
+// appendHead appends HEADERS with a header block, and the beginning of DATA if there is a body.
+func appendHead(b, block []byte, body int) []byte {
+	b = append(quicvarint.Append(append(b, frameHeaders), uint64(len(block))), block...)
+	if body > 0 {
+		b = quicvarint.Append(append(b, frameData), uint64(body))
 	}
 	return b
 }

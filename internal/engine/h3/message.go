@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"strings"
-
-	"golang.org/x/net/http/httpguts"
 
 	"dyno/internal/engine/proto"
 )
@@ -85,8 +81,7 @@ func parseRequest(b []byte) (r proto.Request, ok bool) {
 	return r, ok
 }
 
-// readMessage is the message of a text. It fails on what a value can bring into a request that
-// CheckValue allows and Check does not. Its errors leave out the value, which may be secret.
+// readMessage is the message of a text.
 func (r *Ring) readMessage(text []byte, n uint64) (*message, error) {
 	request, ok := parseRequest(text)
 	if !ok || n > uint64(len(r.messages)) {
@@ -95,22 +90,11 @@ func (r *Ring) readMessage(text []byte, n uint64) (*message, error) {
 	if n > 0 {
 		request.Body = r.messages[n-1].body
 	}
-	for _, f := range request.Header {
-		if !httpguts.ValidHeaderFieldValue(strings.Trim(f.Value, " \t")) {
-			return nil, fmt.Errorf("the value of header %s contains a control character", f.Name)
-		}
-	}
-	if !httpguts.ValidHostHeader(hostHeader(request)) {
-		return nil, errNoHost
-	}
-	m := r.options.compileRequest(&request)
+	m := compileRequest(&r.encoder, &request)
 	if m.short == nil && n == 0 { // it is sent when the worker has long used the text's memory
 		m.body = bytes.Clone(m.body)
 	}
 	return &m, nil
 }
 
-var (
-	errNoRequest = errors.New("the text is none of a request")
-	errNoHost    = errors.New("its host contains what no host has")
-)
+var errNoRequest = errors.New("the text is none of a request")

@@ -3,10 +3,8 @@ package h3
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
-	"dyno/internal/engine/proto"
-	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/proto/fields"
 )
 
 // Neither side has a dynamic table: ours never refers to one, and our SETTINGS allow the server
@@ -20,7 +18,7 @@ type section struct {
 	// The last block, and what it meant. Most responses of a server begin with the same bytes until
 	// its clock advances.
 	known []byte
-	meant h2.Header
+	meant fields.Header
 }
 
 const knownMost = 1 << 10 // bytes of a block that are kept, and compared in vain
@@ -30,17 +28,18 @@ var (
 	errDynamic = errors.New("a field refers to a dynamic table, which we do not allow")
 	errIndex   = errors.New("an index is beyond the static table's end")
 	errCut     = errors.New("its prefix is cut or beyond all reason")
-	errTooLong = &proto.Fault{Kind: proto.FaultOversized,
-		Detail: fmt.Sprintf("the response header is longer than %d KiB", maxHead>>10)}
 )
 
-// decodeBlock decodes a complete header block. give is called for each field, unless it is nil.
-func (s *section) decodeBlock(b []byte, give func(h *h2.Header, name, value []byte)) (
-	h2.Header, error) {
+// A giver is told of each field of a header, and what the header means so far.
+type giver func(h *fields.Header, name, value []byte)
+
+// decodeBlock decodes a complete header block, or its front if it is too long. give is called for
+// each field, unless it is nil.
+func (s *section) decodeBlock(b []byte, give giver) (fields.Header, error) {
 	if give == nil && len(b) > 0 && bytes.Equal(b, s.known) {
 		return s.meant, nil
 	}
-	h := h2.Header{Length: -1}
+	h := fields.Header{Length: -1}
 	rest, err := skipPrefix(b)
 	if err != nil {
 		return h, err
@@ -50,8 +49,8 @@ func (s *section) decodeBlock(b []byte, give func(h *h2.Header, name, value []by
 		if err != nil {
 			return h, err
 		}
-		if rest = rest[n:]; h.Size > maxHead { // a byte of the block can stand for 80 of it
-			return h, errTooLong
+		if rest = rest[n:]; h.Size > fields.MaxHead { // a byte of the block can stand for 80 of it
+			return h, nil
 		}
 	}
 	if len(b) <= knownMost {
@@ -63,11 +62,11 @@ func (s *section) decodeBlock(b []byte, give func(h *h2.Header, name, value []by
 // skipPrefix skips the two numbers before the fields: the inserts that a block requires, which must
 // be none, and a base that then has no meaning.
 func skipPrefix(b []byte) (rest []byte, err error) {
-	inserts, n := h2.ParseInteger(b, 0xff)
+	inserts, n := fields.ParseInteger(b, 0xff)
 	if n == 0 {
 		return nil, errCut
 	}
-	_, k := h2.ParseInteger(b[n:], 0x7f)
+	_, k := fields.ParseInteger(b[n:], 0x7f)
 	switch {
 	case k == 0:
 		return nil, errCut
@@ -78,9 +77,8 @@ func skipPrefix(b []byte) (rest []byte, err error) {
 }
 
 // decodeField decodes the field at the front of b, and returns its length.
-func (s *section) decodeField(b []byte, h *h2.Header, give func(h *h2.Header, name, value []byte)) (
-	int, error) {
-	var f h2.Field
+func (s *section) decodeField(b []byte, h *fields.Header, give giver) (int, error) {
+	var f fields.Field
 	var name, value []byte
 	var n int
 	switch x := b[0]; {
@@ -95,20 +93,20 @@ func (s *section) decodeField(b []byte, h *h2.Header, give func(h *h2.Header, na
 		}
 		f, name, value, n = e.field, e.name, e.value, k
 	case x&0x20 != 0:
-		text, k, err := h2.DecodeString(b, 0x07, &s.name)
+		text, k, err := fields.DecodeString(b, 0x07, &s.name)
 		if err != nil {
 			return 0, err
 		}
-		f, name, n = h2.FieldOf(text), text, k
+		f, name, n = fields.Named(text), text, k
 	default:
 		return 0, errDynamic
 	}
 	if b[0]&0x80 == 0 { // a literal: its value follows
-		text, k, err := h2.DecodeString(b[n:], 0x7f, &s.text)
+		text, k, err := fields.DecodeString(b[n:], 0x7f, &s.text)
 		if err != nil {
 			return 0, err
 		}
-		f, value, n = f.With(text, isValue(text)), text, n+k
+		f, value, n = f.With(text), text, n+k
 	}
 	h.SetField(&f)
 	if give != nil {
@@ -120,7 +118,7 @@ func (s *section) decodeField(b []byte, h *h2.Header, give func(h *h2.Header, na
 // staticAt is the entry of the static table whose index begins under mask, above which a bit says
 // that it is not one of a dynamic table.
 func staticAt(b []byte, mask byte) (e *staticEntry, n int, err error) {
-	i, n := h2.ParseInteger(b, mask)
+	i, n := fields.ParseInteger(b, mask)
 	switch {
 	case b[0]&(mask+1) == 0:
 		return nil, 0, errDynamic
@@ -130,30 +128,30 @@ func staticAt(b []byte, mask byte) (e *staticEntry, n int, err error) {
 	return &staticEntries[i], n, nil
 }
 
-// isValue reports whether HTTP allows b as the value of a field.
-func isValue(b []byte) bool {
-	for _, x := range b {
-		if x < ' ' && x != '\t' || x == 0x7f {
-			return false
-		}
+// A coding is QPACK.
+type coding struct{}
+
+func (coding) AppendField(b, name, value []byte) []byte {
+	index, whole := fields.Find(staticTable[:], name, value)
+	if whole {
+		return fields.AppendInteger(b, 0xc0, 0x3f, index)
 	}
-	return true
+	return fields.AppendString(appendNameAt(b, name, index), 0, 0x7f, value)
 }
 
-// appendField appends a field: as an index if the static table has it, otherwise as a literal.
-func appendField(b []byte, name, value string) []byte {
-	index, whole := h2.FindField(staticTable[:], name, value)
-	if whole {
-		return h2.AppendInteger(b, 0xc0, 0x3f, index)
-	}
+func (coding) AppendName(b, name []byte) []byte {
+	index, _ := fields.Find(staticTable[:], name, nil)
+	return appendNameAt(b, name, index)
+}
+
+// appendNameAt writes a name that the static table has at that index, or below 0 if it has not.
+func appendNameAt(b, name []byte, index int) []byte {
 	never := byte(0)
-	if h2.IsSecret(name) {
+	if fields.IsSecret(name) {
 		never = 1
 	}
 	if index >= 0 {
-		b = h2.AppendInteger(b, 0x50|never<<5, 0x0f, index)
-	} else {
-		b = h2.AppendString(b, 0x20|never<<4, 0x07, name)
+		return fields.AppendInteger(b, 0x50|never<<5, 0x0f, index)
 	}
-	return h2.AppendString(b, 0, 0x7f, value)
+	return fields.AppendString(b, 0x20|never<<4, 0x07, name)
 }

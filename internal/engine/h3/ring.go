@@ -12,6 +12,7 @@ import (
 	"github.com/quic-go/quic-go"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/engine/ring"
 )
 
@@ -21,7 +22,7 @@ import (
 // those of a connection all at once.
 type Ring struct {
 	addrs    []ring.Addr
-	options  Options
+	encoder  fields.Encoder
 	messages []message
 	want     proto.Want
 	quic     *quic.Config
@@ -86,7 +87,8 @@ func Open(o Options, reqs []proto.Request, want proto.Want, addrs []ring.Addr) (
 	if err := o.checkOptions(); err != nil {
 		return nil, nil, err
 	}
-	messages, err := o.encodeRequests(reqs)
+	encoder := o.newEncoder()
+	messages, err := encodeRequests(&encoder, reqs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,7 +101,7 @@ func Open(o Options, reqs []proto.Request, want proto.Want, addrs []ring.Addr) (
 		config.ClientSessionCache = &sessions{}
 	}
 	r := &Ring{
-		addrs: addrs, options: o, messages: messages, want: want, tls: config,
+		addrs: addrs, encoder: encoder, messages: messages, want: want, tls: config,
 		quic: &quic.Config{
 			Versions:              []quic.Version{quic.Version1},
 			HandshakeIdleTimeout:  2 * o.Connecting, // the worker's is first

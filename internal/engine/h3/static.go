@@ -2,7 +2,7 @@ package h3
 
 import (
 	"dyno/internal/engine/proto"
-	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/proto/fields"
 )
 
 // staticTable is QPACK's (RFC 9204, appendix A). Its indices begin with 0.
@@ -72,7 +72,7 @@ var staticTable = [...]proto.Field{
 
 // A staticEntry is a field of the table, as the decoder has it.
 type staticEntry struct {
-	field       h2.Field
+	field       fields.Field
 	name, value []byte
 }
 
@@ -81,7 +81,7 @@ var staticEntries = newStaticEntries()
 func newStaticEntries() (all [len(staticTable)]staticEntry) {
 	for i, f := range staticTable {
 		name, value := []byte(f.Name), []byte(f.Value)
-		all[i] = staticEntry{h2.FieldOf(name).With(value, true), name, value}
+		all[i] = staticEntry{fields.Named(name).With(value), name, value}
 	}
 	return all
 }

@@ -173,23 +173,3 @@ func TestUnwanted(t *testing.T) {
 		t.Errorf("%+v, %d records, given %.100q", last, k.heard, k.given.String())
 	}
 }
-
-// A value that HTTP does not allow fails its exchange only, and says why.
-func TestUnsendable(t *testing.T) {
-	k := newTalk(t, serve(t, 100, large), []proto.Request{holed}, proto.Want{})
-	for value, want := range map[string]string{"\x01": "contains a control character", "1": ""} {
-		_, fill := prototest.Filled(holed, value, "", value)
-		_, last := k.exchange(proto.Message{Fill: fill}, 0)
-		if want == "" && last.Kind != proto.Done || want != "" && (last.Kind != proto.Failed ||
-			!strings.HasPrefix(last.Err.Error(), "the request cannot be sent: ") ||
-			!strings.Contains(last.Err.Error(), want)) {
-			t.Errorf("%q: %+v", value, last)
-		}
-	}
-	if _, err := k.ring.readMessage([]byte("no request"), 0); err != errNoRequest {
-		t.Error(err)
-	}
-	if _, err := k.ring.readMessage(appendRequest(nil, &get, nil), 2); err != errNoRequest {
-		t.Error(err)
-	}
-}

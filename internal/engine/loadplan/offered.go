@@ -7,8 +7,8 @@ import (
 
 	"dyno/internal/engine/h3"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/engine/proto/h1"
-	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/proxyproto"
 	"dyno/internal/fact"
 )
@@ -59,7 +59,7 @@ func (p *Plan) OfferedProtocols() (names []string, notice *fact.Fact) {
 	}
 	for i := range p.Requests {
 		r := p.Requests[i].Request
-		if err := h2.Check(r); err != nil && h1.Check(r) == nil {
+		if err := fields.Check(r); err != nil && h1.Check(r) == nil {
 			return http1Over(fact.HTTP1Offered{Over: fact.OneRequest, Request: i + 1,
 				Why: strings.ReplaceAll(err.Error(), "\n", "; ")})
 		}

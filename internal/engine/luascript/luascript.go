@@ -45,8 +45,8 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/luavm"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/engine/proto/h1"
-	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/scenario"
 	lua "github.com/yuin/gopher-lua"
 )
@@ -249,7 +249,7 @@ func (m *Maker) read(t *machine, f *lua.LFunction, x *message, text string) (str
 	}
 	if err == nil {
 		if m.HTTP2 {
-			err = h2.Check(x.request)
+			err = fields.Check(x.request)
 		} else {
 			err = h1.Check(x.request)
 		}

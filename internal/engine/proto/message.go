@@ -174,7 +174,8 @@ func (r *Request) CheckFraming() error {
 }
 
 // CheckValue reports why a value may not stand in a hole of that part, with the value's beginning:
-// nil if it may. A path takes no space and no control character, a header no CR, LF or NUL.
+// nil if it may. A path takes no space and no control character, a header no control character but
+// a tab.
 func CheckValue(in Part, value []byte) error {
 	if problem := ValueProblem(in, value); problem != "" {
 		return fmt.Errorf("%.40q %s", value, problem)
@@ -193,13 +194,22 @@ func ValueProblem(in Part, value []byte) string {
 			}
 		}
 	case InHeader:
-		for _, b := range value {
-			if b == '\r' || b == '\n' || b == 0 {
-				return "contains CR, LF or NUL, which no header can have"
-			}
+		if HasControl(value) {
+			return "contains a control character, which no header can have"
 		}
 	}
 	return ""
+}
+
+// HasControl reports whether a value of a header has a control character that is no tab: then HTTP
+// does not allow it (RFC 9110, 5.5).
+func HasControl[T string | []byte](value T) bool {
+	for i := range len(value) {
+		if x := value[i]; x < ' ' && x != '\t' || x == 0x7f {
+			return true
+		}
+	}
+	return false
 }
 
 // Filled is the request without holes that a message of r with that Fill is; nil fills nothing.

@@ -44,7 +44,7 @@ func TestCheckHoles(t *testing.T) {
 func TestCheckValue(t *testing.T) {
 	for value, fits := range map[string][3]bool{"": {true, true, true}, "a": {true, true, true},
 		"a b": {false, true, true}, "a\tb": {false, true, true}, "a\r\nb": {false, false, true},
-		"\x00": {false, false, true}, "\x7f": {false, true, true}, "ä": {true, true, true}} {
+		"\x00": {false, false, true}, "\x7f": {false, false, true}, "\x01": {false, false, true}, "ä": {true, true, true}} {
 		for in, want := range fits {
 			if err := CheckValue(Part(in), []byte(value)); (err == nil) != want {
 				t.Errorf("%q in part %d: %v", value, in, err)

@@ -22,8 +22,9 @@ func (w *Want) WantsField(name []byte) bool {
 }
 
 // AppendLower appends the name of a field in lower case.
-func AppendLower(b, name []byte) []byte {
-	for _, x := range name {
+func AppendLower[T string | []byte](b []byte, name T) []byte {
+	for i := range len(name) {
+		x := name[i]
 		if 'A' <= x && x <= 'Z' {
 			x |= 0x20
 		}

@@ -13,8 +13,8 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/engine/proto/h1"
-	"dyno/internal/engine/proto/h2"
 	"dyno/internal/engine/sequence"
 	"dyno/internal/engine/template"
 	"dyno/internal/fault"
@@ -165,7 +165,7 @@ func (b *builder) addRequest(e entry) error {
 	}
 	check := h1.Check
 	if b.HTTP2 {
-		check = h2.Check
+		check = fields.Check
 	}
 	if err := innermostError(check(r.Request)); err != nil {
 		return err

@@ -254,7 +254,7 @@ func TestReadFaults(t *testing.T) {
 		{`{"headers":{"a":1}}`, `1:2: a is a number; a string is wanted`},
 		{`{"headers":{"a b":"c"}}`, `1:2: header name "a b" is not a token`},
 		{`{"headers":["a"]}`, `1:2: is not a header; write 'Name: value'`},
-		{`{"headers":{"a":"b\r\nc: d"}}`, `1:2: header a: its value contains CR, LF or NUL`},
+		{`{"headers":{"a":"b\r\nc: d"}}`, `1:2: header a: its value contains a control character`},
 		{`{"expect_status":[]}`, `1:2: expect_status names no status; write one, as 404 or "2xx,404", or any`},
 		{`{"expect_status":[200,{}]}`, `1:2: expect_status: "{}" is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx, or any`},
 		{`{"expect_status":"6xx"}`, `1:2: expect_status: "6xx" is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx, or any`},

@@ -397,7 +397,7 @@ func TestRefused(t *testing.T) {
 func TestValueThatDoesNotFit(t *testing.T) {
 	for text, want := range map[string]string{
 		"GET {{base}}/{{v}}":               "test.hurl:4:16: the value contains a space",
-		"GET {{base}}/\nX: {{v}}":          "test.hurl:5:6: the value contains CR, LF or NUL",
+		"GET {{base}}/\nX: {{v}}":          "test.hurl:5:6: the value contains a control character",
 		"POST {{base}}/\n[{{v}}]":          "test.hurl:5:4: the value stands in JSON without quotes",
 		"POST {{base}}/\n`{{l}}`":          "test.hurl:5:4: the value is no text",
 		"GET {{base}}/\n[Query]\na: {{v}}": "",

@@ -19,8 +19,8 @@ func (o Options) checkOptions() error {
 		return fmt.Errorf("bytes of a chunk %d: allowed are 1 and more", o.ChunkSize)
 	}
 	for _, f := range o.Defaults {
-		if !isToken(f.Name) || strings.ContainsAny(f.Value, "\r\n\x00") {
-			return fmt.Errorf("%s %q: contains CR, LF or NUL", f.Name, f.Value)
+		if !isToken(f.Name) || proto.HasControl(f.Value) {
+			return fmt.Errorf("%s %q: contains a control character", f.Name, f.Value)
 		}
 	}
 	return nil
@@ -51,8 +51,8 @@ func Check(r proto.Request) error {
 		switch {
 		case !isToken(f.Name):
 			add("header name %q is not a token", f.Name)
-		case strings.ContainsAny(f.Value, "\r\n\x00"):
-			add("header %s: its value contains CR, LF or NUL", f.Name) // which may be a secret
+		case proto.HasControl(f.Value):
+			add("header %s: its value contains a control character", f.Name) // it may be a secret
 		}
 	}
 	if err := r.CheckHoles(); err != nil {

@@ -204,7 +204,7 @@ func TestCheck(t *testing.T) {
 		{proto.Request{Method: "GET", Path: "/", Header: fields("a b: c")}, `name "a b" is not a token`},
 		{proto.Request{Method: "GET", Path: "/", Header: fields(": c")}, `name "" is not a token`},
 		{proto.Request{Method: "GET", Path: "/", Header: fields("A: b\r\nC: d")}, "header A: its value"},
-		{proto.Request{Method: "GET", Path: "/", Header: fields("A: \x00")}, "NUL"},
+		{proto.Request{Method: "GET", Path: "/", Header: fields("A: \x00")}, "control character"},
 		{proto.Request{Method: "PUT", Path: "/", Header: fields("Transfer-Encoding: chunked")}, ""},
 		{proto.Request{Method: "PUT", Path: "/", Header: fields("Transfer-Encoding: gzip, chunked")},
 			`header Transfer-Encoding: "gzip, chunked" is not chunked`},

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/fact"
 )
 
@@ -219,18 +220,16 @@ func (c *codec) decodeData(b []byte, size int, flags byte, id uint32) (int, prot
 func (c *codec) receiveBody(slot uint16, size, padding int, ends bool) proto.Event {
 	s := &c.slots[slot]
 	s.receivable -= int64(size)
-	s.got += int64(size - padding)
+	fault := s.CheckBody(int64(size - padding))
+	s.Got += int64(size - padding)
 	switch {
 	case s.receivable < 0:
 		return c.failStream(slot, ends, flowControlError, newFault(proto.FaultFlowControl,
 			"the server sent more than the stream's window allows"))
-	case !s.headed:
-		return c.failStream(slot, ends, protocolError, malformed("DATA comes before the header"))
-	case s.bare && s.got > 0:
-		return c.failStream(slot, ends, protocolError, proto.ForbiddenBody(s.status, nil))
-	case s.length >= 0 && s.got > s.length:
-		return c.failStream(slot, ends, protocolError, newFault(proto.FaultFraming,
-			"the body is longer than the %d bytes it can have", s.length))
+	case !s.Headed:
+		return c.failResponse(slot, ends, malformed("DATA comes before the header"))
+	case fault != nil:
+		return c.failResponse(slot, ends, fault)
 	case s.receivable < receiveWindow/2 && !ends && !s.reopening:
 		s.reopening = true
 		c.replenish = append(c.replenish, s.id)
@@ -251,11 +250,10 @@ func (c *codec) finishData() proto.Event {
 // finishResponse ends a stream whose response is complete.
 func (c *codec) finishResponse(slot uint16) proto.Event {
 	s := &c.slots[slot]
-	if s.length >= 0 && s.got != s.length {
-		return c.failStream(slot, true, protocolError, newFault(proto.FaultFraming,
-			"the stream ended after %d of %d bytes of body", s.got, s.length))
+	if fault := s.CheckEnd(); fault != nil {
+		return c.failResponse(slot, true, fault)
 	}
-	ev := proto.Event{What: proto.What{Kind: proto.Done, Tag: s.tag}, Body: s.got}
+	ev := proto.Event{What: proto.What{Kind: proto.Done, Tag: s.tag}, Body: s.Got}
 	if len(s.rest) > 0 {
 		c.resetStream(s.id, cancel)
 	}
@@ -263,8 +261,17 @@ func (c *codec) finishResponse(slot uint16) proto.Event {
 	return ev
 }
 
-// failStream ends a stream because its response is faulty. ended is whether the server sends
-// nothing more on it.
+// failResponse ends a stream because its response is faulty, or beyond a limit of ours. ended is
+// whether the server sends nothing more on it.
+func (c *codec) failResponse(slot uint16, ended bool, f *proto.Fault) proto.Event {
+	code := uint32(protocolError)
+	if fields.IsLimit(f) {
+		code = cancel
+	}
+	return c.failStream(slot, ended, code, f)
+}
+
+// failStream ends a stream for a fault.
 func (c *codec) failStream(slot uint16, ended bool, code uint32, f *proto.Fault) proto.Event {
 	s := &c.slots[slot]
 	if !ended || len(s.rest) > 0 {
@@ -323,9 +330,9 @@ func (c *codec) endOfInput(rest []byte) proto.Event {
 		cut = binary.BigEndian.Uint32(rest[5:]) & maxID
 	}
 	for ; c.swept < len(c.slots); c.swept++ {
-		if s := &c.slots[c.swept]; s.id != 0 && (s.hasBegun() || s.id == cut) {
+		if s := &c.slots[c.swept]; s.id != 0 && (s.HasBegun() || s.id == cut) {
 			return c.failedEvent(uint16(c.swept), newFault(proto.FaultTruncated,
-				"connection closed inside the response, after %d bytes of body", s.got))
+				"connection closed inside the response, after %d bytes of body", s.Got))
 		}
 	}
 	switch {

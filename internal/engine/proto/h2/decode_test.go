@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/engine/proto/h2/conform"
 	"dyno/internal/engine/proto/prototest"
 	"dyno/internal/fact"
@@ -306,13 +307,13 @@ func TestSinkOfOversized(t *testing.T) {
 		c.Encode(nil, proto.Message{}, tag)
 	}
 	const field, each = "a", 4000
-	added := "\x40\x01" + field + string(AppendInteger(nil, 0, 0x7f, each)) + strings.Repeat("v", each)
+	added := "\x40\x01" + field + string(fields.AppendInteger(nil, 0, 0x7f, each)) + strings.Repeat("v", each)
 	hear(t, c, fr(frameHeaders, 5, 1, ok, added))
 	if given != (sizes{header: 1 + each}) {
 		t.Fatalf("given %+v of one field", given)
 	}
 	bomb := strings.Repeat("\xbe", 16_000)
-	most := (1 + each) * (maxHead / (1 + each + overhead))
+	most := (1 + each) * (fields.MaxHead / (1 + each + fields.Overhead))
 	given = sizes{}
 	if got := hear(t, c, fr(frameHeaders, flagEndHeaders, 3, ok, bomb)); got != "1:oversized" || given.header == 0 ||
 		given.header > most {

@@ -37,7 +37,6 @@
 //	h2.go        the codec: options, room, sending of bodies
 //	headers.go   HEADERS, CONTINUATION, trailers
 //	hpack.go     compressed header fields
-//	huffman.go   the Huffman code of header fields
 //	owed.go      what answers frames: acknowledgements, windows, resets
 //	request.go   requests, encoded once
 //	sink.go      header fields and bodies for who wants them
@@ -53,6 +52,7 @@ import (
 	"fmt"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 )
 
 // Options are how requests are to be sent.
@@ -76,14 +76,12 @@ const (
 	frameMin      = 1 << 14   // longest frame that every peer accepts, and the longest that we accept
 	frameMost     = 1<<24 - 1
 
-	piece      = 64 << 10  // of a body that is sent at once
-	maxHead    = 256 << 10 // a response's header: compressed, with its frames, and as a list
-	maxInterim = 64        // 1xx responses to one request
-	maxOwed    = 1 << 10   // answers to the server's frames that may be waiting
+	piece   = 64 << 10 // of a body that is sent at once
+	maxOwed = 1 << 10  // answers to the server's frames that may be waiting
 )
 
 // Protocol is HTTP/2 with these options. It fails on options out of range and on requests that
-// Check refuses, and names them. The requests' bodies are not copied and must not change.
+// fields.Check refuses, and names them. The requests' bodies are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
@@ -92,12 +90,13 @@ func Protocol(o Options) proto.Protocol {
 		o := o // a copy for each caller, which may run concurrently
 		o.Streams = max(o.Streams, 1)
 		r := &run{Options: o, want: want, messages: make([]message, len(reqs)),
-			preface: o.clientPreface()}
+			preface: o.clientPreface(),
+			encoder: fields.Encoder{Coding: coding{}, Scheme: o.Scheme, Defaults: o.Defaults}}
 		for i := range reqs {
-			if err := Check(reqs[i]); err != nil {
+			if err := fields.Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
-			r.messages[i] = o.compileRequest(&reqs[i])
+			r.messages[i] = compileRequest(&r.encoder, &reqs[i])
 		}
 		return func(sink proto.Sink) proto.Codec { return newCodec(r, sink) }, nil
 	}
@@ -110,8 +109,8 @@ type run struct {
 	none     message // in the place of one that is not of the set
 	want     proto.Want
 	preface  []byte
+	encoder  fields.Encoder
 	list     []byte // of the message that is being encoded
-	value    []byte // of one of its fields
 	scratch  scratch
 }
 
@@ -218,8 +217,8 @@ func (c *codec) Encode(out []byte, msg proto.Message, tag uint32) []byte {
 	default:
 		out = appendFrames(out, m.head, id)
 	}
-	slot := c.addStream(id, stream{tag: tag, bare: bare, rest: body, window: c.initial,
-		receivable: receiveWindow, length: -1})
+	slot := c.addStream(id, stream{tag: tag, rest: body, window: c.initial,
+		receivable: receiveWindow, Response: fields.NewResponse(bare)})
 	if len(body) > 0 && c.enqueue(slot) && len(out) < piece {
 		out = c.appendBodies(out)
 	}
@@ -236,16 +235,16 @@ func (c *codec) encodeFilled(out []byte, m *message, fill *proto.Fill, id uint32
 	body, bare = m.body, m.bare
 	switch {
 	case fill.Own != nil:
-		own := template{list: list}
-		c.run.appendList(&own, fill.Own)
-		list, body, bare = own.list, fill.Own.Body, fill.Own.Method == "HEAD"
+		own := fields.Template{List: list}
+		c.run.encoder.AppendRequest(&own, fill.Own)
+		list, body, bare = own.List, fill.Own.Body, fill.Own.Method == "HEAD"
 	case m.own == nil: // it has no holes
 		if c.encoded == 1 {
 			return appendFrames(out, m.first, id), body, bare
 		}
 		return appendFrames(out, m.head, id), body, bare
 	default:
-		list = m.own.appendFilled(list, fill, &c.run.value)
+		list = c.run.encoder.AppendFilled(list, m.own, fill)
 		if fill.Body != nil {
 			body = fill.Body
 		}

@@ -1,6 +1,9 @@
 package h2
 
-import "dyno/internal/engine/proto"
+import (
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
+)
 
 // handleHeaders handles a HEADERS frame: a complete header block, or its beginning.
 func (c *codec) handleHeaders(flags byte, id uint32, p []byte) proto.Event {
@@ -35,9 +38,8 @@ func (c *codec) handleHeaders(flags byte, id uint32, p []byte) proto.Event {
 
 func (c *codec) handleContinuation(flags byte, p []byte) proto.Event {
 	b := &c.block
-	if b.size += frameHeader + len(p); b.size > maxHead {
-		return c.brokenEvent(newFault(proto.FaultOversized,
-			"the response header is longer than %d KiB", maxHead>>10))
+	if b.size += frameHeader + len(p); b.size > fields.MaxHead {
+		return c.brokenEvent(fields.TooLong)
 	}
 	b.bytes = append(b.bytes, p...)
 	if flags&flagEndHeaders == 0 {
@@ -56,7 +58,7 @@ func (c *codec) handleHeaderBlock(id uint32, b []byte, ends bool) proto.Event {
 	}
 	c.decoder.wanting = open && c.sink != nil && c.run.want.WantsFields()
 	if c.decoder.wanting {
-		c.decoder.tag, c.decoder.trailer = c.slots[slot].tag, c.slots[slot].headed
+		c.decoder.tag, c.decoder.trailer = c.slots[slot].tag, c.slots[slot].Headed
 	}
 	h, err := c.decodeBlock(b)
 	switch {
@@ -65,55 +67,21 @@ func (c *codec) handleHeaderBlock(id uint32, b []byte, ends bool) proto.Event {
 			"the header of stream %d cannot be decompressed: %v", id, err))
 	case !open:
 		return proto.Event{}
-	case h.Size > maxHead:
-		return c.failStream(slot, ends, cancel, newFault(proto.FaultOversized,
-			"the response header is longer than %d KiB", maxHead>>10))
-	case h.Wrong != "":
-		return c.failStream(slot, ends, protocolError, malformed("%s", h.Wrong))
-	case c.slots[slot].headed:
-		return c.handleTrailer(slot, h, ends)
-	case h.Status == 0:
-		return c.failStream(slot, ends, protocolError, malformed("it has no :status"))
-	case h.Status < 200:
-		return c.interimHeader(slot, h, ends)
 	}
-	return c.finalHeader(slot, h, ends)
-}
-
-func (c *codec) finalHeader(slot uint16, h Header, ends bool) proto.Event {
 	s := &c.slots[slot]
-	s.headed, s.length, s.status = true, h.Length, h.Status
-	if s.bare = s.bare || h.Status == 204 || h.Status == 304; s.bare {
-		s.length = 0
-	}
-	if ends {
-		c.later |= laterDone
-		c.done = slot
-	}
-	return proto.Event{What: proto.What{Kind: proto.Head, Tag: s.tag, Status: h.Status}}
-}
-
-func (c *codec) interimHeader(slot uint16, h Header, ends bool) proto.Event {
-	s := &c.slots[slot]
-	s.interim++
-	switch {
+	switch part, fault := s.AddHeader(&h); {
+	case fault != nil:
+		return c.failResponse(slot, ends, fault)
+	case part == fields.Trailer && !ends:
+		return c.failResponse(slot, ends, malformed("a second header does not end it"))
+	case part == fields.Final:
+		if ends {
+			c.later |= laterDone
+			c.done = slot
+		}
+		return proto.Event{What: proto.What{Kind: proto.Head, Tag: s.tag, Status: h.Status}}
 	case ends:
-		return c.failStream(slot, ends, protocolError, malformed("it ends with status %d", h.Status))
-	case h.Status == 101:
-		return c.failStream(slot, ends, protocolError, malformed("HTTP/2 has no status 101"))
-	case s.interim > maxInterim:
-		return c.failStream(slot, ends, cancel, newFault(proto.FaultOversized,
-			"more than %d interim (1xx) responses to one request", maxInterim))
+		return c.finishResponse(slot)
 	}
 	return proto.Event{}
-}
-
-func (c *codec) handleTrailer(slot uint16, h Header, ends bool) proto.Event {
-	switch {
-	case !ends:
-		return c.failStream(slot, ends, protocolError, malformed("a second header does not end it"))
-	case h.Status != 0:
-		return c.failStream(slot, ends, protocolError, malformed("its trailer has a :status"))
-	}
-	return c.finishResponse(slot)
 }

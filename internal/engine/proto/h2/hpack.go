@@ -3,159 +3,18 @@ package h2
 import (
 	"bytes"
 	"errors"
-	"math"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 )
 
 // The decoder keeps no text. Only two header fields matter here. Of all others it needs to know
 // whether HTTP/2 allows them, and their length, which decides what fits into the peer's dynamic
 // table. So an entry is a few numbers.
 
-// A Field is a header field without its text.
-type Field struct {
-	value int64  // of :status and content-length; -1: not a number
-	size  uint32 // as HPACK counts: name and value, and 32 for an entry
-	name  uint32 // bytes of the name
-	kind  kind
-	bad   bool // its value is not allowed
-}
-
-type kind uint8
-
-const (
-	other kind = iota
-	status
-	length
-	pseudo    // a pseudo-header field that responses do not have
-	forbidden // a name that HTTP/2 does not allow
-)
-
-const overhead = 32 // bytes that a table entry counts for beside its text
-
-// FieldOf is the field of that name, without a value.
-func FieldOf(name []byte) Field {
-	f := Field{name: uint32(len(name))}
-	switch string(name) {
-	case ":status":
-		f.kind = status
-	case "content-length":
-		f.kind = length
-	case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
-		f.kind = forbidden
-	default:
-		if len(name) > 0 && name[0] == ':' {
-			f.kind = pseudo
-		} else if !isLowerToken(name) {
-			f.kind = forbidden
-		}
-	}
-	return f
-}
-
-// withValue is f with another value.
-func (f Field) withValue(value []byte) Field { return f.With(value, isClean(value)) }
-
-// With is f with another value, which is allowed or not.
-func (f Field) With(value []byte, allowed bool) Field {
-	f.size = f.name + uint32(len(value)) + overhead
-	f.bad = !allowed
-	if f.value = 0; f.kind == status || f.kind == length {
-		f.value = parseDecimal(value)
-	}
-	if f.kind == status && (len(value) != 3 || f.value < 100) {
-		f.value = -1
-	}
-	return f
-}
-
-func isLowerToken(b []byte) bool {
-	for _, x := range b {
-		switch {
-		case 'a' <= x && x <= 'z', '0' <= x && x <= '9', x == '-', x == '_':
-		case bytes.IndexByte(symbols, x) >= 0:
-		default:
-			return false
-		}
-	}
-	return len(b) > 0
-}
-
-var symbols = []byte("!#$%&'*+.^`|~")
-
-// isClean reports whether HTTP/2 allows b as a value.
-func isClean(b []byte) bool {
-	for _, x := range b {
-		if x == 0 || x == '\r' || x == '\n' {
-			return false
-		}
-	}
-	n := len(b)
-	return n == 0 || !isBlank(b[0]) && !isBlank(b[n-1])
-}
-
-func isBlank(x byte) bool { return x == ' ' || x == '\t' }
-
-func parseDecimal(b []byte) (v int64) {
-	for _, x := range b {
-		if x -= '0'; x > 9 || v > math.MaxInt64/10-1 {
-			return -1
-		}
-		v = v*10 + int64(x)
-	}
-	if len(b) == 0 {
-		return -1
-	}
-	return v
-}
-
-// A Header is the meaning of a header block, in HTTP/2 and HTTP/3.
-type Header struct {
-	Status  uint16 // 0: none
-	regular bool   // it has fields that are not pseudo-header fields
-	Size    int    // of the list, as HPACK counts
-	Length  int64  // content-length; -1: none, which it must be before the first field
-	Wrong   string // the first violation of HTTP, or ""
-}
-
-// SetField adds a field.
-func (h *Header) SetField(f *Field) {
-	h.Size += int(f.size)
-	wrong := ""
-	switch f.kind {
-	case status:
-		switch {
-		case f.value < 0:
-			wrong = "its :status is not a status code"
-		case h.Status != 0:
-			wrong = "it has two fields :status"
-		case h.regular:
-			wrong = ":status comes after other fields"
-		default:
-			h.Status = uint16(f.value)
-		}
-	case pseudo:
-		wrong = "it has a pseudo-header field that no response has"
-	case forbidden:
-		wrong = "it has a field whose name HTTP/2 and HTTP/3 do not allow"
-	case length:
-		if f.value < 0 || h.Length >= 0 && h.Length != f.value {
-			wrong = "its content-length is not one number"
-		}
-		h.Length = f.value
-	}
-	if f.bad {
-		wrong = "it has a field whose value HTTP does not allow"
-	}
-	h.regular = h.regular || f.kind != status
-	if h.Wrong == "" {
-		h.Wrong = wrong
-	}
-}
-
 // A table is the dynamic table of the peer's encoder: a ring, newest at head.
 type table struct {
-	entries     []Field
+	entries     []fields.Field
 	texts       *texts // of the entries, if a sink wants fields; nil: none is kept
 	head, count int
 	size, max   int // bytes, as HPACK counts
@@ -166,11 +25,11 @@ type table struct {
 // are never more entries than fit into it.
 const (
 	defaultTable = 4096
-	maxEntries   = defaultTable / overhead // a power of two
+	maxEntries   = defaultTable / fields.Overhead // a power of two
 )
 
 func newTable() table {
-	return table{entries: make([]Field, maxEntries), max: defaultTable, limit: defaultTable}
+	return table{entries: make([]fields.Field, maxEntries), max: defaultTable, limit: defaultTable}
 }
 
 // A text is what a field's numbers are of.
@@ -198,25 +57,25 @@ func (t *texts) putText(head int, name, value []byte) {
 }
 
 // addField adds a field, and its text if texts are kept.
-func (t *table) addField(f *Field, name, value []byte) {
-	if int(f.size) > t.max {
+func (t *table) addField(f *fields.Field, name, value []byte) {
+	if int(f.Size) > t.max {
 		t.count, t.size = 0, 0
 		return
 	}
-	t.evictDownTo(t.max - int(f.size))
+	t.evictDownTo(t.max - int(f.Size))
 	t.head = int(uint(t.head+1) % maxEntries)
 	t.entries[t.head] = *f
 	if t.texts != nil {
 		t.texts.putText(t.head, name, value)
 	}
 	t.count++
-	t.size += int(f.size)
+	t.size += int(f.Size)
 }
 
 // evictDownTo removes the oldest entries until at most size bytes are left.
 func (t *table) evictDownTo(size int) {
 	for t.size > size {
-		t.size -= int(t.entries[uint(t.head-t.count+1+maxEntries)%maxEntries].size)
+		t.size -= int(t.entries[uint(t.head-t.count+1+maxEntries)%maxEntries].Size)
 		t.count--
 	}
 }
@@ -228,7 +87,7 @@ func (t *table) resizeTable(max int) {
 
 // fieldAt is the field with an HPACK index, from 1, or nil. It is valid until the next entry is
 // added.
-func (t *table) fieldAt(i int) *Field {
+func (t *table) fieldAt(i int) *fields.Field {
 	if i < len(staticFields) {
 		return &staticFields[i]
 	}
@@ -249,11 +108,8 @@ func (t *table) textAt(i int) (name, value []byte) {
 }
 
 var (
-	errInteger = errors.New("a number is cut or beyond all reason")
-	errIndex   = errors.New("an index is beyond the table's end")
-	errString  = errors.New("a string is longer than the block")
-	errHuffman = errors.New("a string is not in Huffman code")
-	errUpdate  = errors.New("a change of the table's size is out of place or beyond the limit")
+	errIndex  = errors.New("an index is beyond the table's end")
+	errUpdate = errors.New("a change of the table's size is out of place or beyond the limit")
 )
 
 // A decoder is the state of a connection; scratch is shared by all connections.
@@ -282,20 +138,20 @@ func newDecoder(s *scratch, want *proto.Want, sink proto.Sink) decoder {
 // advances. Comparing, and applying the block's changes to the table, takes a tenth of the time.
 type scratch struct {
 	text    []byte
-	name    []byte  // of a literal, while its value is decoded
-	inserts []Field // by the block that is being decoded
-	pure    bool    // it has not used the table
+	name    []byte         // of a literal, while its value is decoded
+	inserts []fields.Field // by the block that is being decoded
+	pure    bool           // it has not used the table
 	known   struct {
 		block   []byte
-		inserts []Field
-		header  Header
+		inserts []fields.Field
+		header  fields.Header
 	}
 }
 
 const knownMax = 1 << 10 // bytes of a block that are kept, and compared in vain
 
 // decodeBlock decodes a complete header block. After an error the connection cannot continue.
-func (d *decoder) decodeBlock(b []byte) (h Header, err error) {
+func (d *decoder) decodeBlock(b []byte) (h fields.Header, err error) {
 	if k := &d.known; len(b) > 0 && d.texts == nil && bytes.Equal(b, k.block) {
 		for i := range k.inserts {
 			d.addField(&k.inserts[i], nil, nil)
@@ -320,10 +176,10 @@ func (d *decoder) decodeBlock(b []byte) (h Header, err error) {
 }
 
 // decodeField decodes the field at the front of b, and returns its length.
-func (d *decoder) decodeField(b []byte, h *Header) (int, error) {
+func (d *decoder) decodeField(b []byte, h *fields.Header) (int, error) {
 	switch x := b[0]; {
 	case x&0x80 != 0:
-		i, n := ParseInteger(b, 0x7f)
+		i, n := fields.ParseInteger(b, 0x7f)
 		f := d.indexedField(i)
 		if i == 0 || f == nil {
 			return 0, errIndex
@@ -337,7 +193,7 @@ func (d *decoder) decodeField(b []byte, h *Header) (int, error) {
 	case x&0x40 != 0:
 		return d.decodeLiteral(b, 0x3f, h)
 	case x&0x20 != 0:
-		size, n := ParseInteger(b, 0x1f)
+		size, n := fields.ParseInteger(b, 0x1f)
 		if n == 0 || size > d.limit || h.Size > 0 {
 			return 0, errUpdate
 		}
@@ -348,18 +204,18 @@ func (d *decoder) decodeField(b []byte, h *Header) (int, error) {
 	return d.decodeLiteral(b, 0x0f, h)
 }
 
-func (d *decoder) indexedField(i int) *Field {
+func (d *decoder) indexedField(i int) *fields.Field {
 	d.pure = d.pure && i < len(staticFields)
 	return d.fieldAt(i)
 }
 
 // decodeLiteral decodes a field whose value, or name and value, is a literal.
-func (d *decoder) decodeLiteral(b []byte, mask byte, h *Header) (int, error) {
-	i, n := ParseInteger(b, mask)
+func (d *decoder) decodeLiteral(b []byte, mask byte, h *fields.Header) (int, error) {
+	i, n := fields.ParseInteger(b, mask)
 	if n == 0 {
-		return 0, errInteger
+		return 0, fields.ErrInteger
 	}
-	var f Field
+	var f fields.Field
 	var name []byte
 	if i > 0 {
 		known := d.indexedField(i)
@@ -376,7 +232,7 @@ func (d *decoder) decodeLiteral(b []byte, mask byte, h *Header) (int, error) {
 			return 0, err
 		}
 		n += k
-		f = FieldOf(s)
+		f = fields.Named(s)
 		name = s
 	}
 	if d.texts != nil { // the value takes the memory of its text
@@ -387,7 +243,7 @@ func (d *decoder) decodeLiteral(b []byte, mask byte, h *Header) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	f = f.withValue(value)
+	f = f.With(value)
 	h.SetField(&f)
 	if d.wanting {
 		d.giveField(h, name, value)
@@ -403,45 +259,5 @@ func (d *decoder) decodeLiteral(b []byte, mask byte, h *Header) (int, error) {
 
 // decodeString decodes a string, which is valid until the next one, and returns its length in b.
 func (d *decoder) decodeString(b []byte) (s []byte, n int, err error) {
-	return DecodeString(b, 0x7f, &d.text)
-}
-
-// DecodeString decodes the string at the front of b, and returns its length there. Mask has the
-// bits of its length in the first byte; the bit above them says that it is in Huffman code. Then s
-// is in text, which is overwritten.
-func DecodeString(b []byte, mask byte, text *[]byte) (s []byte, n int, err error) {
-	size, n := ParseInteger(b, mask)
-	switch {
-	case n == 0:
-		return nil, 0, errInteger
-	case size > len(b)-n:
-		return nil, 0, errString
-	}
-	s = b[n : n+size]
-	if b[0]&(mask+1) != 0 {
-		var ok bool
-		if *text, ok = huffman.decodeHuffman((*text)[:0], s); !ok {
-			return nil, 0, errHuffman
-		}
-		s = *text
-	}
-	return s, n + size, nil
-}
-
-// ParseInteger parses a number whose first bits are under mask. n is its length in bytes: 0 if it
-// is incomplete or above all limits.
-func ParseInteger(b []byte, mask byte) (v, n int) {
-	if len(b) == 0 {
-		return 0, 0
-	}
-	if v = int(b[0] & mask); v < int(mask) {
-		return v, 1
-	}
-	for n = 1; n < len(b) && n <= 4; n++ {
-		v += int(b[n]&0x7f) << (7 * (n - 1))
-		if b[n] < 0x80 {
-			return v, n + 1
-		}
-	}
-	return 0, 0
+	return fields.DecodeString(b, 0x7f, &d.text)
 }

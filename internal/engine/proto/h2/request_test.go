@@ -8,8 +8,8 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-func fields(lines ...string) (h []proto.Field) {
-	for _, l := range lines {
+func lines(all ...string) (h []proto.Field) {
+	for _, l := range all {
 		name, value, _ := strings.Cut(l, ": ")
 		h = append(h, proto.Field{Name: name, Value: value})
 	}
@@ -29,7 +29,7 @@ func TestWire(t *testing.T) {
 		{"nothing hidden", Options{Scheme: "https"}, get,
 			":method=GET|:scheme=https|:authority=x|:path=/|end"},
 		{"theirs", Options{Defaults: []proto.Field{{Name: "User-Agent", Value: "dyno/1"}}}, proto.Request{Method: "GET", Authority: "x",
-			Path: "/a?b=c", Header: fields("A: b", "hOsT: other", "A: c", "User-Agent: mine", "Empty",
+			Path: "/a?b=c", Header: lines("A: b", "hOsT: other", "A: c", "User-Agent: mine", "Empty",
 				"TE: trailers", "Spaced:  v ")}, ":method=GET|:scheme=http|:authority=other|:path=/a?b=c|" +
 			"a=b|a=c|user-agent=mine|empty=|te=trailers|spaced=v|end"},
 		{"body", Options{}, proto.Request{Method: "GET", Authority: "x", Path: "/", Body: []byte("hi")},
@@ -37,12 +37,12 @@ func TestWire(t *testing.T) {
 		{"POST of nothing", Options{}, proto.Request{Method: "POST", Authority: "x", Path: "/"},
 			":method=POST|:scheme=http|:authority=x|:path=/|content-length=0|end"},
 		{"their length", Options{}, proto.Request{Method: "PUT", Authority: "x", Path: "/",
-			Header: fields("Content-Length: 2"), Body: []byte("hi")},
+			Header: lines("Content-Length: 2"), Body: []byte("hi")},
 			":method=PUT|:scheme=http|:authority=x|:path=/|content-length=2|+2|end"},
 		{"OPTIONS *", Options{}, proto.Request{Method: "OPTIONS", Path: "*"},
 			":method=OPTIONS|:scheme=http|:path=*|end"},
 		{"any size", Options{}, proto.Request{Method: "GET", Authority: "x", Path: "/" + long,
-			Header: fields("Cookie: " + long)},
+			Header: lines("Cookie: " + long)},
 			":method=GET|:scheme=http|:authority=x|:path=/" + long + "|cookie=" + long + "|end"},
 	} {
 		c, r := begin(t, tc.options, settled, tc.request)
@@ -79,37 +79,6 @@ func TestFirstBlock(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	with := func(lines ...string) proto.Request {
-		return proto.Request{Method: "GET", Authority: "x", Path: "/", Header: fields(lines...)}
-	}
-	for _, tc := range []struct {
-		request proto.Request
-		want    string // part of the error; none if empty
-	}{
-		{get, ""},
-		{with("A: b", "TE: Trailers", "Expect: 100-continue"), ""},
-		{with("Connection: keep-alive"), "Connection"},
-		{with("keep-alive: 5"), "keep-alive"},
-		{with("Proxy-Connection: x"), "Proxy-Connection"},
-		{with("Transfer-Encoding: chunked"), "Transfer-Encoding"},
-		{with("Upgrade: h2c"), "Upgrade"},
-		{with("content-length: 5"), "is not the length of the body, 0"},
-		{with("Content-Length: 0", "content-length: 0"), "is given twice"},
-		{with("Content-Length:  0 "), ""},
-		{with("TE: gzip"), "trailers only"},
-		{with(":path: /x"), "not a token"},
-		{proto.Request{Method: "G T", Path: "/"}, "method"},
-	} {
-		switch err := Check(tc.request); {
-		case tc.want == "" && err != nil:
-			t.Errorf("%+v: %v", tc.request, err)
-		case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
-			t.Errorf("%+v: got %v, want %s", tc.request, err, tc.want)
-		}
-	}
-}
-
 func TestProtocolRefuses(t *testing.T) {
 	for _, o := range []Options{{}, {Scheme: "ftp"}, {Scheme: "http", Streams: MaxStreams + 1},
 		{Scheme: "http", Streams: -1}, {Scheme: "http", CloseAfter: -1},
@@ -118,7 +87,7 @@ func TestProtocolRefuses(t *testing.T) {
 			t.Errorf("%+v: taken", o)
 		}
 	}
-	bad := proto.Request{Method: "GET", Path: "/", Header: fields("Connection: close")}
+	bad := proto.Request{Method: "GET", Path: "/", Header: lines("Connection: close")}
 	_, err := Protocol(Options{Scheme: "http"})([]proto.Request{get, bad}, proto.Want{})
 	if err == nil || !strings.Contains(err.Error(), "request 2") {
 		t.Errorf("%v", err)

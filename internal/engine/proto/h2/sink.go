@@ -1,9 +1,11 @@
 package h2
 
+import "dyno/internal/engine/proto/fields"
+
 // giveField gives the sink a field, if it is one of a final response or its trailer, and wanted. It
-// gives none of a list that is longer than maxHead: a byte of the block can stand for 4 KiB of it.
-func (d *decoder) giveField(h *Header, name, value []byte) {
-	if h.Size <= maxHead && (h.Status >= 200 || d.trailer) && len(name) > 0 && name[0] != ':' &&
+// gives none of a list that is longer than allowed: a byte of the block can stand for 4 KiB of it.
+func (d *decoder) giveField(h *fields.Header, name, value []byte) {
+	if h.Size <= fields.MaxHead && (h.Status >= 200 || d.trailer) && len(name) > 0 && name[0] != ':' &&
 		d.want.WantsField(name) {
 		d.sink.Field(d.tag, name, value, d.trailer)
 	}
@@ -24,7 +26,7 @@ func (c *codec) giveBody(b []byte) {
 	c.skip -= skip
 	s := &c.slots[c.feeding-1]
 	b = b[:min(len(b), c.body)]
-	wanted := c.run.want.Cut(s.got-int64(c.body), b)
+	wanted := c.run.want.Cut(s.Got-int64(c.body), b)
 	if len(wanted) > 0 {
 		c.sink.Body(s.tag, wanted)
 	}

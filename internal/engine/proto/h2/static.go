@@ -1,6 +1,9 @@
 package h2
 
-import "dyno/internal/engine/proto"
+import (
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
+)
 
 // staticTable is HPACK's (RFC 7541, appendix A). Its indices begin with 1.
 var staticTable = [...]proto.Field{
@@ -40,28 +43,9 @@ func newStaticTexts() (texts [len(staticTable) + 1]text) {
 	return texts
 }
 
-func newStaticTable() (fields [len(staticTable) + 1]Field) {
+func newStaticTable() (all [len(staticTable) + 1]fields.Field) {
 	for i, f := range staticTable {
-		named := FieldOf([]byte(f.Name))
-		fields[i+1] = named.withValue([]byte(f.Value))
+		all[i+1] = fields.Named([]byte(f.Name)).With([]byte(f.Value))
 	}
-	return fields
-}
-
-// FindField is the index of a field in a static table, and whole is true; otherwise it is that of
-// the first field of the name, or -1.
-func FindField(table []proto.Field, name, value string) (index int, whole bool) {
-	index = -1
-	for i := range table {
-		if table[i].Name != name {
-			continue
-		}
-		if table[i].Value == value {
-			return i, true
-		}
-		if index < 0 {
-			index = i
-		}
-	}
-	return index, false
+	return all
 }

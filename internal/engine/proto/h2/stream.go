@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/fact"
 )
 
@@ -14,31 +15,23 @@ type stream struct {
 	rest       []byte // of the request's body
 	window     int64  // bytes that may be sent; negative after the server reduced it
 	receivable int64  // bytes left of its receive window
-	length     int64  // content-length, or -1
-	got        int64  // bytes of the response's body
-	status     uint16 // of the final response
-	interim    uint8
-	headed     bool // the final response's header has arrived
-	bare       bool // the response has no body, whatever its header says
 	queued     bool
 	reopening  bool // its receive window must be opened again
+	fields.Response
 }
-
-// hasBegun reports whether any of the response has arrived.
-func (s *stream) hasBegun() bool { return s.headed || s.interim > 0 }
 
 // Progress is that of an exchange in flight.
 func (c *codec) Progress(tag uint32) (p proto.Progress) {
 	slot, ok := c.slotInFlight(tag)
-	if !ok || !c.slots[slot].headed {
+	if !ok || !c.slots[slot].Headed {
 		return p
 	}
 	s := &c.slots[slot]
-	p = proto.Progress{Body: s.got, Length: s.length, End: fact.ByStream}
+	p = proto.Progress{Body: s.Got, Length: s.Length, End: fact.ByStream}
 	if slot+1 == c.ending || slot+1 == c.feeding || c.open == 1 {
-		p.Body = max(p.Body-int64(c.left), 0) // s.got counts a frame before all of it has come
+		p.Body = max(p.Body-int64(c.left), 0) // s.Got counts a frame before all of it has come
 	}
-	if s.length > s.got {
+	if s.Length > s.Got {
 		p.End = fact.ByLength
 	}
 	return p

@@ -1,6 +1,6 @@
-package h2
+package fields
 
-// codeLengths is how many bits each byte takes in HPACK's Huffman code, which is
+// codeLengths is how many bits each byte takes in the Huffman code of HPACK and QPACK, which is
 // canonical: the codes follow from their lengths (RFC 7541, appendix B).
 var codeLengths = [256]uint8{
 	13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
@@ -108,7 +108,7 @@ func (c *code) findSymbol(acc uint64, bits int) (symbol uint8, n int) {
 }
 
 // encodedSize is how many bytes s takes when encoded.
-func (c *code) encodedSize(s string) int {
+func (c *code) encodedSize(s []byte) int {
 	bits := 0
 	for i := range len(s) {
 		bits += int(codeLengths[s[i]])
@@ -116,7 +116,7 @@ func (c *code) encodedSize(s string) int {
 	return (bits + 7) / 8
 }
 
-func (c *code) appendEncoded(b []byte, s string) []byte {
+func (c *code) appendEncoded(b, s []byte) []byte {
 	acc, bits := uint64(0), 0
 	for i := range len(s) {
 		n := int(codeLengths[s[i]])
