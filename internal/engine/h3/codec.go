@@ -7,19 +7,20 @@ import (
 
 // Protocol is the codec's half of HTTP/3: of connections that a Ring of the same options,
 // requests and wants makes. It fails on options out of range and on requests that fields.Check
-// refuses, and says which. The requests are not copied and must not change.
+// refuses, and says which. The requests' bodies are not copied and must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request, want proto.Want) (func(proto.Sink) proto.Codec, error) {
 		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
-		encoder := o.newEncoder()
-		if _, err := encodeRequests(&encoder, reqs); err != nil {
+		r := &run{encoder: o.newEncoder()}
+		var err error
+		if r.messages, err = encodeRequests(&r.encoder, reqs); err != nil {
 			return nil, err
 		}
 		streams, settled := max(o.Streams, 1), map[uint64]int64{}
 		return func(sink proto.Sink) proto.Codec {
-			return &codec{reqs: reqs, sink: sink, slots: make([]slot, streams),
+			return &codec{run: r, sink: sink, slots: make([]slot, streams),
 				closeAfter: o.CloseAfter, settled: settled,
 				taken: everything}
 		}, nil
@@ -28,7 +29,7 @@ func Protocol(o Options) proto.Protocol {
 
 // A codec is one connection, as its worker knows it.
 type codec struct {
-	reqs       []proto.Request
+	run        *run
 	sink       proto.Sink // nil: nothing is wanted
 	closeAfter int
 	settled    map[uint64]int64 // handshakes by the N of shaken, of all codecs of a maker
@@ -77,7 +78,7 @@ func (c *codec) Encode(out []byte, m proto.Message, tag uint32) []byte {
 	c.slots[tag] = slot{id: id, live: true}
 	c.open++
 	if m.Fill != nil {
-		return appendMessage(out, c.reqs, m, id)
+		return c.run.appendMessage(out, m, id)
 	}
 	return record{what: ask, id: id, n: uint64(m.Request)}.appendTo(out)
 }

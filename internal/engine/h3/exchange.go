@@ -23,6 +23,8 @@ type exchange struct {
 	// What the worker sets before each start.
 	conn    *conn
 	message *message
+	own     message // which that is if it is none of the ring's
+	text    []byte  // of own
 
 	givenUp atomic.Bool
 	mu      sync.Mutex   // of what follows
@@ -47,13 +49,9 @@ const heldMost = 16 * fields.MaxHead
 var errHeld = &violation{codeExcessive,
 	fmt.Sprintf("its unfinished headers take more than %d MiB", heldMost>>20)}
 
-// beginRequest sends a request, if the server allows a stream at once and it is short, and has its
+// beginExchange sends a request, if the server allows a stream at once and it is short, and has its
 // response read. The worker does it: then the requests that it sends in a turn leave together.
-func (c *conn) beginRequest(id uint64, m *message) {
-	x := c.takeExchange(id, m)
-	if x == nil {
-		return
-	}
+func (c *conn) beginExchange(x *exchange) {
 	if !c.gone.Load() {
 		stream, err := c.quic.OpenStream()
 		var full *quic.StreamLimitReachedError
@@ -70,9 +68,10 @@ func (c *conn) beginRequest(id uint64, m *message) {
 	x.finishExchange()
 }
 
-// takeExchange takes an exchange out of use, or a new one. It is nil if the connection has ended.
-func (c *conn) takeExchange(id uint64, m *message) *exchange {
-	r := c.ring
+// takeExchange takes an exchange out of use, or a new one, for what the codec asks. It is nil if the
+// connection has ended.
+func (c *conn) takeExchange(order *record) *exchange {
+	r, id := c.ring, order.id
 	r.mu.Lock()
 	if c.over {
 		r.mu.Unlock()
@@ -90,9 +89,14 @@ func (c *conn) takeExchange(id uint64, m *message) *exchange {
 		x.want = &r.want
 		r.addExchange(x)
 	}
-	x.conn, x.message = c, m
+	x.conn = c
+	if order.what == askOwn {
+		x.setOwn(order, r.messages)
+	} else {
+		x.message = &r.messages[order.n]
+	}
 	x.givenUp.Store(false)
-	x.beginResponse(id, m.bare)
+	x.beginResponse(id, x.message.bare)
 	tag := int(uint32(id))
 	for len(c.begun) <= tag {
 		c.begun = append(c.begun, nil)
@@ -185,6 +189,7 @@ func (x *exchange) finishExchange() {
 	defer r.mu.Unlock()
 	x.tellRecords()
 	x.endResponse()
+	x.text = reuse(x.text)
 	if c.running--; c.running == 0 {
 		c.none.Signal()
 	}

@@ -173,12 +173,12 @@ func TestLeftOut(t *testing.T) {
 // A request whose stream opens as the server's GOAWAY comes is refused, and not sent, even if the
 // GOAWAY does not leave it out.
 func TestOpenedLate(t *testing.T) {
-	r, c, _ := dialed(t, 1)
+	_, c, _ := dialed(t, 1)
 	stream, err := c.quic.OpenStream()
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := c.takeExchange(id(1, 0), &r.messages[0])
+	x := c.takeExchange(&record{what: ask, id: id(1, 0)})
 	c.stopTaking(uint64(stream.StreamID()) + 4)
 	x.startOn(stream)
 	var reset *quic.StreamError

@@ -6,8 +6,8 @@
 // has no such place between them: the library wants the clock and goroutines for itself.
 // So here the ring does both, and what passes between it and the codec is a few bytes that
 // say "send request 3 as exchange 7" or "exchange 7 has status 200" (see record.go). A
-// request with values of its own passes as text, and so does what is wanted of a response:
-// neither side reads the other's memory. Schedule, accounts, timeouts and verdict remain
+// request with values of its own passes as the bytes that its stream is to have, and what is
+// wanted of a response as text: neither side reads the other's memory. Schedule, accounts, timeouts and verdict remain
 // the worker's, the same as for every other protocol, and there is no second loop that
 // could count otherwise.
 //
@@ -33,7 +33,7 @@
 //	fault.go          words for errors of QUIC and HTTP/3
 //	frames.go         cuts streams into frames
 //	h3.go             options, and requests encoded once
-//	message.go        a request with values of its own, as text
+//	message.go        requests with values of their own
 //	qpack.go          compressed header fields
 //	record.go         what ring and codec tell each other
 //	response.go       parses a response's frames; how long its header may be
@@ -116,7 +116,7 @@ func encodeRequests(e *fields.Encoder, reqs []proto.Request) ([]message, error) 
 }
 
 func compileRequest(e *fields.Encoder, r *proto.Request) message {
-	t := fields.Template{List: blockPrefix()}
+	t := fields.Template{List: append([]byte(nil), blockPrefix...)}
 	e.AppendRequest(&t, r)
 	m := message{body: r.Body, bare: r.Method == "HEAD"}
 	if t.HasGaps() {
@@ -132,7 +132,7 @@ func compileRequest(e *fields.Encoder, r *proto.Request) message {
 }
 
 // blockPrefix begins a header block: no inserts are required, and the base is 0.
-func blockPrefix() []byte { return []byte{0, 0} }
+const blockPrefix = "\x00\x00"
 
 // appendHead appends HEADERS with a header block, and the beginning of DATA if there is a body.
 func appendHead(b, block []byte, body int) []byte {

@@ -1,100 +1,72 @@
 package h3
 
 import (
-	"bytes"
-	"encoding/binary"
-	"errors"
-
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 )
 
-// A message with values of its own goes to the ring as text, for the ring's goroutines may send it
-// when the worker has long used its memory for the next one: method, authority, path, how many
-// fields, the name and the value of each, and the body. Before each but the body stands its length.
+// A message with values of its own is encoded here, on the worker, and goes to the ring as bytes of
+// its stream: the ring's goroutines may send them when the worker has long used its memory, and the
+// message's, for the next one. A long body that the ring has does not go with them.
 
-// appendMessage appends what the ring is asked for exchange id. The codec reads the message no
+// A run is what the codecs of a worker's connections share.
+type run struct {
+	messages []message
+	encoder  fields.Encoder
+	block    []byte // of the message that is being encoded
+}
+
+// appendMessage appends what the ring is asked for exchange id. m has a Fill. The codec reads it no
 // more then, so it is no proto.Borrower.
-func appendMessage(out []byte, reqs []proto.Request, m proto.Message, id uint64) []byte {
-	r, body := m.Fill.Own, m.Fill.Body
-	order := record{what: askText, id: id}
-	switch {
-	case r != nil:
-		body = r.Body
-	case len(reqs[m.Request].Holes) == 0:
-		return record{what: ask, id: id, n: uint64(m.Request)}.appendTo(out)
-	default:
-		if r = &reqs[m.Request]; body == nil { // the ring has it
-			order.n = uint64(m.Request) + 1
+func (r *run) appendMessage(out []byte, m proto.Message, id uint64) []byte {
+	order := record{what: askOwn, id: id}
+	body, size := m.Fill.Body, 0
+	if own := m.Fill.Own; own != nil {
+		t := fields.Template{List: append(r.block[:0], blockPrefix...)}
+		r.encoder.AppendRequest(&t, own)
+		r.block, body, size = t.List, own.Body, len(own.Body)
+		order.n = ownN(own.Method == "HEAD", -1)
+	} else {
+		of := &r.messages[m.Request]
+		if of.own == nil { // it has no holes
+			return record{what: ask, id: id, n: uint64(m.Request)}.appendTo(out)
+		}
+		r.block = r.encoder.AppendFilled(r.block[:0], of.own, m.Fill)
+		order.n = ownN(of.bare, -1)
+		switch size = len(body); {
+		case body != nil:
+		case len(of.body) > shortMost: // the ring has it
+			order.n, size = ownN(of.bare, m.Request), len(of.body)
+		default:
+			body, size = of.body, len(of.body)
 		}
 	}
 	out = order.appendTo(out)
 	from := len(out)
-	out = appendRequest(out, r, m.Fill.Values)
-	out = append(out, body...)
+	out = append(appendHead(out, r.block, size), body...)
 	setLength(out, from)
 	return out
 }
 
-// appendRequest appends r's text without its body, with values in its holes.
-func appendRequest(b []byte, r *proto.Request, values [][]byte) []byte {
-	b = appendText(b, r.Method, nil, nil)
-	b = appendText(b, r.Authority, nil, nil)
-	b = appendText(b, r.Path, r.PathHoles(), values)
-	b = binary.BigEndian.AppendUint32(b, uint32(len(r.Header)))
-	for i, f := range r.Header {
-		b = appendText(b, f.Name, nil, nil)
-		b = appendText(b, f.Value, r.FieldHoles(i), values)
+// ownN is the N of askOwn: whether the response has no body, and which request of the set has the
+// body that follows the text; none if it is below 0.
+func ownN(bare bool, body int) uint64 {
+	n := uint64(body+1) << 1
+	if bare {
+		n |= 1
 	}
-	return b
+	return n
 }
 
-func appendText(b []byte, text string, holes []proto.Hole, values [][]byte) []byte {
-	b = append(b, 0, 0, 0, 0)
-	from := len(b)
-	b = proto.AppendFilled(b, text, holes, values)
-	binary.BigEndian.PutUint32(b[from-4:], uint32(len(b)-from))
-	return b
+// setOwn makes the exchange's message that of an askOwn. The worker uses the text's memory again at
+// once, so the exchange keeps a copy.
+func (x *exchange) setOwn(order *record, set []message) {
+	x.text = append(x.text[:0], order.text...)
+	x.own = message{head: x.text, bare: order.n&1 != 0}
+	if n := order.n >> 1; n > 0 {
+		x.own.body = set[n-1].body
+	} else if len(x.text) <= shortMost {
+		x.own.short = x.text
+	}
+	x.message = &x.own
 }
-
-// parseRequest reads what appendMessage wrote of a request. Its body is a part of b. It reports
-// false if b is no such text.
-func parseRequest(b []byte) (r proto.Request, ok bool) {
-	ok = true
-	number := func() (n uint32) {
-		if ok = ok && len(b) >= 4; ok {
-			n, b = binary.BigEndian.Uint32(b), b[4:]
-		}
-		return n
-	}
-	text := func() (s string) {
-		n := number()
-		if ok = ok && uint64(n) <= uint64(len(b)); ok {
-			s, b = string(b[:n]), b[n:]
-		}
-		return s
-	}
-	r.Method, r.Authority, r.Path = text(), text(), text()
-	for n := number(); n > 0 && ok; n-- {
-		r.Header = append(r.Header, proto.Field{Name: text(), Value: text()})
-	}
-	r.Body = b
-	return r, ok
-}
-
-// readMessage is the message of a text.
-func (r *Ring) readMessage(text []byte, n uint64) (*message, error) {
-	request, ok := parseRequest(text)
-	if !ok || n > uint64(len(r.messages)) {
-		return nil, errNoRequest
-	}
-	if n > 0 {
-		request.Body = r.messages[n-1].body
-	}
-	m := compileRequest(&r.encoder, &request)
-	if m.short == nil && n == 0 { // it is sent when the worker has long used the text's memory
-		m.body = bytes.Clone(m.body)
-	}
-	return &m, nil
-}
-
-var errNoRequest = errors.New("the text is none of a request")

@@ -13,9 +13,9 @@ import (
 // numbers, the highest byte first. An exchange is named by its tag and, because tags are
 // used again, by which exchange of the connection it is.
 const (
-	ask     byte = iota + 1 // to the ring: begin exchange ID with request N
-	askText                 // begin exchange ID: a request follows, with request N-1's body if N > 0
-	giveUp                  // give up exchange ID
+	ask    byte = iota + 1 // to the ring: begin exchange ID with request N
+	askOwn                 // begin exchange ID: a request follows as its stream has it; N: see ownN
+	giveUp                 // give up exchange ID
 
 	shaken  // to the codec: the handshake is over, and N says how: see shakenRecord
 	head    // exchange ID: the final status is N
@@ -60,7 +60,7 @@ const everything = math.MaxUint32
 
 // parts say what follows the first byte of a record.
 var parts = [...]struct{ id, n, fault, text bool }{
-	ask: {id: true, n: true}, askText: {id: true, n: true, text: true}, giveUp: {id: true},
+	ask: {id: true, n: true}, askOwn: {id: true, n: true, text: true}, giveUp: {id: true},
 	shaken: {n: true}, head: {id: true, n: true}, done: {id: true, n: true}, refused: {id: true},
 	failed: {id: true, fault: true}, leaving: {n: true}, alive: {}, broken: {n: true, fault: true},
 	field: {id: true, n: true, text: true}, trailer: {id: true, n: true, text: true},

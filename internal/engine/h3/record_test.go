@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"dyno/internal/engine/proto"
-	"dyno/internal/engine/proto/prototest"
 )
 
 // records are one of each kind.
 var records = []record{
 	{what: ask, id: 7<<32 | 3, n: 2}, {what: giveUp, id: 1},
-	{what: askText, id: 8, n: 1, text: appendRequest(nil, &holed, [][]byte{[]byte("1"), []byte("two"), []byte("3")})},
+	{what: askOwn, id: 8, n: ownN(true, 7), text: []byte("text")},
 	{what: shaken, n: 1}, {what: head, id: 5, n: 404}, {what: done, id: 5, n: 1 << 40},
 	{what: refused, id: 1<<64 - 1}, {what: leaving, n: 3}, {what: alive},
 	{what: failed, id: 9, fault: proto.Fault{Kind: "rst-internal-error", Detail: "why"}},
@@ -48,23 +47,6 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// A text of a request is read again, and not without all that comes before the body.
-func TestRequestText(t *testing.T) {
-	want, fill := prototest.Filled(holed, "1", "two", "3")
-	b := appendRequest(nil, &holed, fill.Values)
-	for cut := range b {
-		if r, ok := parseRequest(b[:cut]); ok {
-			t.Errorf("%d of %d bytes are %+v", cut, len(b), r)
-		}
-	}
-	if got, ok := parseRequest(append(b, want.Body...)); !ok || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if r, ok := parseRequest([]byte("\xff\xff\xff\xffGET")); ok {
-		t.Errorf("a length beyond the end is %+v", r)
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, r := range records {
 		f.Add(r.appendTo(nil))
@@ -76,14 +58,6 @@ func FuzzParse(f *testing.F) {
 		}
 		if n > 0 && string(r.appendTo(nil)) != string(b[:n]) {
 			t.Errorf("%v is not what it was read from, %x", r, b[:n])
-		}
-		if r.what != askText || n <= 0 {
-			return
-		}
-		request, ok := parseRequest(r.text)
-		if again := append(appendRequest(nil, &request, nil), request.Body...); ok &&
-			string(again) != string(r.text) {
-			t.Errorf("%+v is not what it was read from, %x", request, r.text)
 		}
 	})
 }

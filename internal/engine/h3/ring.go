@@ -12,7 +12,6 @@ import (
 	"github.com/quic-go/quic-go"
 
 	"dyno/internal/engine/proto"
-	"dyno/internal/engine/proto/fields"
 	"dyno/internal/engine/ring"
 )
 
@@ -22,7 +21,6 @@ import (
 // those of a connection all at once.
 type Ring struct {
 	addrs    []ring.Addr
-	encoder  fields.Encoder
 	messages []message
 	want     proto.Want
 	quic     *quic.Config
@@ -101,7 +99,7 @@ func Open(o Options, reqs []proto.Request, want proto.Want, addrs []ring.Addr) (
 		config.ClientSessionCache = &sessions{}
 	}
 	r := &Ring{
-		addrs: addrs, encoder: encoder, messages: messages, want: want, tls: config,
+		addrs: addrs, messages: messages, want: want, tls: config,
 		quic: &quic.Config{
 			Versions:              []quic.Version{quic.Version1},
 			HandshakeIdleTimeout:  2 * o.Connecting, // the worker's is first
@@ -194,16 +192,10 @@ func (r *Ring) Send(fd int, b []byte) bool {
 		}
 		b = b[n:]
 		switch order.what {
-		case ask:
-			c.beginRequest(order.id, &r.messages[order.n])
-		case askText:
-			m, err := r.readMessage(order.text, order.n)
-			if err != nil {
-				c.postRecord(record{what: failed, id: order.id, fault: proto.Fault{
-					Kind: proto.FaultMalformed, Detail: "the request cannot be sent: " + err.Error()}})
-				break
+		case ask, askOwn:
+			if x := c.takeExchange(&order); x != nil {
+				c.beginExchange(x)
 			}
-			c.beginRequest(order.id, m)
 		case giveUp:
 			// They are counted first, because the server may answer at once.
 			r.doubted = append(r.doubted, doubt{c, c.packetsReceived()})
