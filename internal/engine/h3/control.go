@@ -147,7 +147,7 @@ func (u *control) beginFrame(kind, size uint64) (whole bool, err error) {
 			return false, &violation{codeFrame, "SETTINGS or GOAWAY is too long"}
 		}
 		return true, nil
-	case frameData, frameHeaders:
+	case frameData, frameHeaders, framePushPromise:
 		return false, misplaced("a message on its control stream")
 	}
 	return false, unexpected(kind)

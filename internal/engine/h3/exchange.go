@@ -68,8 +68,8 @@ func (c *conn) beginExchange(x *exchange) {
 	x.finishExchange()
 }
 
-// takeExchange takes an exchange out of use, or a new one, for what the codec asks. It is nil if the
-// connection has ended.
+// takeExchange takes an exchange out of use, or a new one, for what the codec asks. It is nil if
+// the connection has ended.
 func (c *conn) takeExchange(order *record) *exchange {
 	r, id := c.ring, order.id
 	r.mu.Lock()

@@ -7,9 +7,9 @@
 // So here the ring does both, and what passes between it and the codec is a few bytes that
 // say "send request 3 as exchange 7" or "exchange 7 has status 200" (see record.go). A
 // request with values of its own passes as the bytes that its stream is to have, and what is
-// wanted of a response as text: neither side reads the other's memory. Schedule, accounts, timeouts and verdict remain
-// the worker's, the same as for every other protocol, and there is no second loop that
-// could count otherwise.
+// wanted of a response as text: neither side reads the other's memory. Schedule, accounts,
+// timeouts and verdict remain the worker's, the same as for every other protocol, and there
+// is no second loop that could count otherwise.
 //
 // Frames and header blocks are ours: requests are encoded once for a run, and responses are
 // read without an object for each of their parts. QPACK has no dynamic table here.

@@ -25,6 +25,7 @@ const knownMost = 1 << 10 // bytes of a block that are kept, and compared in vai
 
 var (
 	errPrefix  = errors.New("its prefix refers to a dynamic table, which we do not allow")
+	errBase    = errors.New("its prefix has a base below 0")
 	errDynamic = errors.New("a field refers to a dynamic table, which we do not allow")
 	errIndex   = errors.New("an index is beyond the static table's end")
 	errCut     = errors.New("its prefix is cut or beyond all reason")
@@ -60,7 +61,7 @@ func (s *section) decodeBlock(b []byte, give giver) (fields.Header, error) {
 }
 
 // skipPrefix skips the two numbers before the fields: the inserts that a block requires, which must
-// be none, and a base that then has no meaning.
+// be none, and a base that then has no meaning, but may not lie before them (RFC 9204, 4.5.1.2).
 func skipPrefix(b []byte) (rest []byte, err error) {
 	inserts, n := fields.ParseInteger(b, 0xff)
 	if n == 0 {
@@ -72,6 +73,8 @@ func skipPrefix(b []byte) (rest []byte, err error) {
 		return nil, errCut
 	case inserts != 0:
 		return nil, errPrefix
+	case b[n]&0x80 != 0:
+		return nil, errBase
 	}
 	return b[n+k:], nil
 }
