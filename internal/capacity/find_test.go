@@ -158,7 +158,7 @@ func TestAbortsWhenABacklogGrows(t *testing.T) {
 	s := find(t, &queue{service: constant(time.Millisecond)}, p, Settings{}, "p99<10ms")
 	first := s.Probes[0]
 	if first.Rate != 1800 || first.Outcome != Failed || first.Measured > 3 ||
-		!strings.HasSuffix(first.Why, "due in a second: all 10 connections were busy") {
+		!strings.HasSuffix(first.Why, "a second behind: all 10 connections were busy") {
 		t.Errorf("%+v", first)
 	}
 	if s.Closed != nil || s.End != Found {
@@ -314,7 +314,7 @@ func TestLateSendsAreSomeonesFault(t *testing.T) {
 			Requests:  result.Requests{Sent: 995, Waiting: &waiting, SentAfter: &after, LateMax: &late},
 			Generator: result.Generator{SendLagMax: &c.lag, Verdict: result.OK}}
 		var p prober
-		if got, why := p.overallOutcome(t.Context(), r, false); got != c.want || !strings.Contains(say.Because(why), "97.5 %") {
+		if got, why := p.overallOutcome(t.Context(), r, false); got != c.want || !strings.Contains(say.Because(why), "2.5 %") {
 			t.Errorf("lag %v: %s, %+v", c.lag, got, why)
 		}
 	}

@@ -21,7 +21,7 @@ func TestUnmet(t *testing.T) {
 	}{
 		{[]Outcome{Failed, Failed}, Missed, "the objectives are missed at 10/s and above; why"},
 		{[]Outcome{OurLimit, Undecided, Failed}, Inconclusive,
-			"the objectives are missed at 10/s, the lowest rate that was tried; no higher rate was decided; why"},
+			"the objectives are missed at 10/s, the lowest rate that was tried; at no higher rate was it clear whether they are met; why"},
 		{[]Outcome{Failed, Undecided}, Inconclusive,
 			"no probe down to 10/s showed whether the objectives are met; why"},
 		{[]Outcome{Failed, OurLimit}, ClientBound, "the generator was held up at every rate"},

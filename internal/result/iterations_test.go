@@ -138,7 +138,7 @@ func TestIterationsAreNotRequests(t *testing.T) {
 		"that is a doubt":                      {func(*loadresult.Result) {}, "1.17 % of the iterations due were never begun", true},
 		"users who think need few connections": {closed(1, 3), "connections never", false},
 		"those that were never opened":         {closed(1, 2), "1 of 2 connections could not be opened", true},
-		"failed checks are named":              {func(*loadresult.Result) {}, `(status 404; check "price" failed)`, true},
+		"failed checks are named":              {func(*loadresult.Result) {}, `: status 404; check "price" failed`, true},
 	} {
 		run := scenarioRun(true)
 		run.Total.Sent, run.Total.Failed = run.Total.Sent+20, run.Total.Failed+20 // above a hundredth

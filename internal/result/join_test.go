@@ -182,7 +182,7 @@ func TestTogetherJudges(t *testing.T) {
 	all[2].Started = all[2].Started.Add(time.Second)
 	m := together(t, all...)
 	text := strings.Join(m.Generator.Reasons, "\n")
-	for _, want := range []string{"on generator 2 (of 3): the generator was busy 96 %",
+	for _, want := range []string{"generator 2 (of 3) was busy 96 %",
 		"on generator 2 (of 3): the load ended after 2 s", "requests due were never sent"} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("not once %q:\n%s", want, text)

@@ -95,7 +95,7 @@ func TestJudgeMachine(t *testing.T) {
 		{"poisson", arrivals(Arrivals{Spans: 10_000, A2: set(5.9)}), OK, ""},
 		{"poisson, nearly", arrivals(Arrivals{Spans: 10_000, A2: set(95.0)}), OK, ""},
 		{"poisson, by chance", arrivals(Arrivals{Spans: 100, A2: set(3.0)}), OK, ""},
-		{"not poisson", arrivals(Arrivals{Spans: 2000, A2: set(69.5)}), Suspect, "A² of the 2,000 gaps between them is 69.5"},
+		{"not poisson", arrivals(Arrivals{Spans: 2000, A2: set(69.5)}), Suspect, "A² (Anderson-Darling) of the 2,000 gaps between them is 69.5"},
 		{"even", arrivals(Arrivals{Spans: 2000, OffP95: set(11.2)}), OK, ""},
 		{"uneven", arrivals(Arrivals{Spans: 2000, OffP95: set(72.5)}), Suspect, "off by 72 % or"},
 		{"probe", func(r *Result) {

@@ -45,7 +45,7 @@ func TestRemediesOfDoubts(t *testing.T) {
 			"give the generator CPUs of its own (--cpus), or lower -R", "-"},
 		"idle": {[]func(*Result){idle}, "give --warmup", "give a longer warmup (design: {warmup: {min: ...}})"},
 		"idle, counted": {[]func(*Result){idle, counted, warm}, "give a longer --warmup, or give -d in place of -n",
-			"give a longer warmup (design: {warmup: {min: ...}}), or give the level no requests, so that its window is design.measure"},
+			"give a longer warmup (design: {warmup: {min: ...}}), or leave out the level's requests, so that design.measure sets its window"},
 		"more than all":  {[]func(*Result){func(r *Result) { r.Generator.Little = set(1.05) }}, "", ""},
 		"late, closed":   {[]func(*Result){lag}, "give the generator CPUs of its own (--cpus)", "give the generator CPUs of its own (design: {cpus: ...})"},
 		"late":           {[]func(*Result){lag, open}, "give the generator CPUs of its own (--cpus), or lower -R", "-"},

@@ -66,8 +66,8 @@ func TestStandstillOfAPart(t *testing.T) {
 		t.Errorf("%+v", g.Standstill)
 	}
 	m.judgeGenerators(parts)
-	const want = "on generator 2 (of 3): the generator stood still several times, for 1.5 s in all; the longest stop took 1 s, from 3 s of the window on: it was " +
-		"stopped, or had no CPU; the delay is in the latency of up to 100 % of the requests; measure again"
+	const want = "generator 2 (of 3) stood still several times, for 1.5 s in all, because it was stopped or had no CPU; the longest stop took 1 s " +
+		"and began at 3 s of the window; the delay is in the latency of up to 100 % of the requests; measure again"
 	if m.Generator.Verdict != ClientBound || m.Generator.Reasons[0] != want {
 		t.Errorf("%s: %q", m.Generator.Verdict, m.Generator.Reasons)
 	}

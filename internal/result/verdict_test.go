@@ -100,7 +100,7 @@ func TestDoubtOfAPart(t *testing.T) {
 		t.Error(got)
 	}
 	for i, f := range whole.ReasonFacts() {
-		if !slices.Equal(f.Scope.Parts, []int{2}) || f.Scope.OfParts != 3 || !strings.HasPrefix(whole.Generator.Reasons[i], "on generator 2 (of 3): ") {
+		if !slices.Equal(f.Scope.Parts, []int{2}) || f.Scope.OfParts != 3 || !strings.HasPrefix(whole.Generator.Reasons[i], "generator 2 (of 3) ") {
 			t.Errorf("%+v: %s", f.Scope, whole.Generator.Reasons[i])
 		}
 	}

@@ -81,7 +81,7 @@ func TestJudge(t *testing.T) {
 		{"single events lay unread", unread(2100, 0, 20_000), Suspect, "2.1 ms or longer until the generator read them: the wait is in the times to the first event, whose median is 20 ms"},
 		{"single events hardly lay unread", unread(1900, 0, 20_000), OK, ""},
 		{"lag of timers", lag(999, 10), OK, ""},
-		{"lag", lag(1100, 1000), Suspect, "1.1 ms late: the delay is in the latency, whose mean is 1 ms"},
+		{"lag", lag(1100, 1000), Suspect, "1.1 ms late: the latency (mean 1 ms) contains this delay"},
 		{"lag small in latency", lag(1100, 20_000), OK, ""},
 		{"lag not small in latency", lag(2100, 20_000), Suspect, "2.1 ms"},
 		{"great lag", lag(11_000, 1000), ClientBound, "11 ms"},
@@ -148,7 +148,7 @@ func TestJudge(t *testing.T) {
 		}), Suspect, "all 10 connections were waiting for an answer when the run ended"},
 		{"silent, and all timed out", silentFor(4.3, func(r *Result) {
 			r.Errors = []Error{{Phase: "timeout", Kind: "timeout", Detail: "no answer in time", Count: 10}}
-		}), Suspect, "the server did not serve 4.3 of 10 connections on average (no answer in time), from 5.69 s of the window on"},
+		}), Suspect, "on average over the window, 4.3 of the 10 connections had no service from the server (no answer in time), from 5.69 s of the window on"},
 		{"GC", func(r *Result) { r.Generator.GCPauseMax = 1234.5 }, Suspect, "1.23 ms"},
 		{"GC small in latency", func(r *Result) {
 			r.Generator.GCPauseMax, r.Latency.P99 = 1234, 20_000
@@ -161,7 +161,7 @@ func TestJudge(t *testing.T) {
 		}, Suspect, "no connection could be opened for 3.5 s of the window's 10 s (connection refused); the longest outage was from 4.01 s of the window on"},
 		{"no server for some", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.11, set(0.0)
-		}, Suspect, "the server did not serve 0.11 of 10 connections on average; the longest outage of a single connection was from the start on"},
+		}, Suspect, "on average over the window, 0.11 of the 10 connections had no service from the server; the longest outage of a single connection was from the start on"},
 		{"no server for a moment", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.1, set(1.0)
 		}, OK, ""},
@@ -245,7 +245,7 @@ func TestWarnings(t *testing.T) {
 		{"all 5xx", func(r *Result) { wrong(r, 8, "503", "500"); r.Requests.Completed = 0 },
 			"EVERY answer was an error (status 500, 503)"},
 		{"some 4xx", func(r *Result) { wrong(r, 300_000, "404") },
-			"300,000 answers (75.00 %) were errors (status 404)"},
+			"300,000 answers (75 %) were errors, which the latency leaves out: status 404"},
 		{"few 4xx", func(r *Result) { wrong(r, 1000, "404") }, ""},
 		{"all of what is expected are none", func(r *Result) {
 			r.Plan.Expect = []loadplan.Statuses{{From: 200, To: 299}}

@@ -22,16 +22,17 @@ func armSentence(args fact.Args) string {
 	case fact.SettingSkipped:
 		return settingSkipped(a)
 	case fact.CPUInBoth:
-		return fmt.Sprintf("design.cpus gives CPU %d to the generator and to the servers", a.CPU)
+		return fmt.Sprintf("CPU %d stands in design.cpus for both the generator and the servers", a.CPU)
 	}
 	return ""
 }
 
 // unavailable say why a variant cannot be loaded here.
 var unavailable = map[fact.Unavailable]string{
-	fact.NotThen: "it was not available when the servers were checked; dyno lab rerun begins anew",
-	fact.OwnKernel: "sysctl sets kernel parameters only in a private network, and a fleet loads " +
-		"from outside it; set them on the machine, and leave out sysctl",
+	fact.NotThen: "it was not available when the servers were checked; to begin anew, call " +
+		"dyno lab rerun",
+	fact.OwnKernel: "sysctl works only inside a private network, and a fleet's load comes from " +
+		"outside it: set the parameters on the machine, and leave out sysctl",
 	fact.OwnGenerator: "its generator is a program of this machine, which a fleet cannot run",
 }
 
@@ -40,9 +41,9 @@ func sessionFailed(a fact.SessionFailed) string {
 	if len(a.Status) > 0 {
 		codes := make([]string, len(a.Status))
 		for i, s := range a.Status {
-			codes[i] = s.Code + " " + times(s.Count)
+			codes[i] = s.Code + " (" + times(s.Count) + ")"
 		}
-		all = append(all, "the server answered "+listed(codes))
+		all = append(all, "in all, it answered "+listed(codes))
 	}
 	if len(all) == 0 {
 		all = []string{"no response came"}
@@ -62,8 +63,8 @@ func armMend(a fact.ArmMend) string {
 	const same = "to compare the variant all the same, write fairness: {mode: warn} in the file"
 	switch a.By {
 	case fact.ListenThere:
-		return "write its command so that it listens on the port that dyno chooses ({port} in dyno vs, " +
-			"{{port}} in a file), or give the variant a url: its server listens on " + a.At
+		return "its server listens on " + a.At + ", not on the port that dyno chose: write {port} in " +
+			"its command ({{port}} in a file), or give the variant a url"
 	case fact.StartIt:
 		return "start the server, or correct its URL"
 	case fact.NoOutput:
@@ -84,7 +85,7 @@ func armMend(a fact.ArmMend) string {
 var tried = map[fact.Tried]string{
 	fact.HalfThreads:   "half the threads",
 	fact.DoubleThreads: "double the threads",
-	fact.OtherRing:     "another ring",
+	fact.OtherRing:     "another ring (io_uring, epoll)",
 	fact.WithWrk:       "wrk",
 }
 
@@ -102,8 +103,10 @@ var untried = map[fact.Untried]string{
 func settingSkipped(a fact.SettingSkipped) string {
 	why := untried[a.Why]
 	if a.Why == fact.ForConnections {
-		why = fmt.Sprintf("the generator has %s, and the load %s", digits.Plural(int64(a.Threads),
-			"thread"), digits.Plural(int64(a.Connections), "connection"))
+		why = "the generator has " + digits.Plural(int64(a.Threads), "thread")
+		if a.Setting == fact.DoubleThreads {
+			why += ", and the load " + digits.Plural(int64(a.Connections), "connection")
+		}
 	}
-	return tried[a.Setting] + ": " + why
+	return tried[a.Setting] + ", because " + why
 }

@@ -38,14 +38,13 @@ func experimentSentence(f fact.Fact) string {
 	case fact.Unsteady:
 		return "trials of " + quoted(a.Variants) + " had no steady state, or slowed down"
 	case fact.NoiseUnusual:
-		word := "higher"
+		word := "noisier"
 		if a.Now < a.Usual {
-			word = "lower"
+			word = "less noisy"
 		}
-		return fmt.Sprintf("the noise of %s at level %q is much %s than usual: when the baseline was "+
-			"compared with itself, the ratio varied by %.1f %% from pair to pair, and by %.1f %% in the "+
-			"median of %d earlier runs of this experiment on this machine", a.Metric, at.Level, word,
-			a.Now, a.Usual, a.Others)
+		return fmt.Sprintf("%s at level %q is much %s than usual: compared with itself, the baseline "+
+			"varied by %.1f %% from pair to pair; in %d earlier runs of this experiment on this machine, "+
+			"the median was %.1f %%", a.Metric, at.Level, word, a.Now, a.Others, a.Usual)
 	case fact.WeakDesign:
 		return weakDesign(a)
 	case fact.Told:
@@ -60,8 +59,8 @@ func conditionSentence(f fact.Fact) string {
 	case fact.SharedCPUs:
 		return "the generator and the servers share CPUs: " + a.Why
 	case fact.CellsInSequence:
-		return "the trials ran one cell after the other: whatever changed meanwhile looks like a " +
-			"difference"
+		return "each variant ran all its trials at a level before the next began: whatever changed " +
+			"meanwhile looks like a difference"
 	case fact.ServersKept:
 		return "each server was started once for all rounds: how much one start differs from the next " +
 			"is not known"
@@ -100,7 +99,7 @@ func notCompared(a fact.NotCompared) string {
 			why = append(why, fmt.Sprintf("%q is not available here (%s)", v.Variant,
 				strings.Join(v.Missing, ", ")))
 		case v.Remedy != "":
-			why = append(why, fmt.Sprintf("%q is not tested: %s (%s)", v.Variant, v.Why, v.Remedy))
+			why = append(why, fmt.Sprintf("%q is not tested: %s; %s", v.Variant, v.Why, v.Remedy))
 		default:
 			why = append(why, fmt.Sprintf("%q is not tested: %s", v.Variant, v.Why))
 		}
@@ -111,7 +110,11 @@ func notCompared(a fact.NotCompared) string {
 	if a.Unpaired {
 		why = append(why, "no round has two trials with results to compare")
 	}
-	return Coverage(a.Comparable, a.Variants) + ": " + strings.Join(why, "; ")
+	if a.Comparable == 0 {
+		return Coverage(0, a.Variants) + ": " + strings.Join(why, "; ")
+	}
+	return fmt.Sprintf("%d of %d variants cannot be compared: %s", a.Variants-a.Comparable, a.Variants,
+		strings.Join(why, "; "))
 }
 
 // Failed says of a variant that it failed: `"go" failed in each of its 3 trials (start: ended with
@@ -126,15 +129,21 @@ func Failed(v fact.FailedVariant) string {
 
 // selfDiffers says by how much a baseline differs from itself.
 func selfDiffers(of fact.Scope, a fact.SelfDiffers) string {
-	known := digits.Bound(a.Bound)
-	by := known.Text(digits.Ratio(a.Ratio, a.Low, a.High)) + " " + known.RatioInterval(a.Low, a.High)
+	by := digits.Ratio(a.Ratio, a.Low, a.High)
+	switch low, high := digits.Ratio(a.Low, a.Low, a.High), digits.Ratio(a.High, a.Low, a.High); {
+	case a.Bound == string(digits.AtLeast):
+		by += " or more (95 % sure: above " + low + ")"
+	case a.Bound == string(digits.AtMost):
+		by += " or less (95 % sure: below " + high + ")"
+	default:
+		by += " [" + low + ", " + high + "]"
+	}
 	when, cannot := "", "this machine cannot show smaller differences now"
 	if a.Before {
 		when, cannot = "in "+of.Group+", ", "its machine could not show smaller differences"
 	}
-	return fmt.Sprintf("%s%s was compared with itself, and %s still differed by a factor of %s: "+
-		"%s", when,
-		cell(of.Variant, of.Level), a.Metric, by, cannot)
+	return fmt.Sprintf("%s%s was compared with itself, and %s still differed by a factor of %s: %s",
+		when, cell(of.Variant, of.Level), a.Metric, by, cannot)
 }
 
 func cheaperByQueue(at fact.Scope, a fact.CheaperByQueue) string {
@@ -173,8 +182,8 @@ func generatorChoice(at fact.Scope, a fact.GeneratorChoice) string {
 		return fmt.Sprintf("other settings of the generator may change %s: the rounds differ too much "+
 			"to tell", figure)
 	case a.Setting == "":
-		return fmt.Sprintf("no other setting of the generator is shown to change %s; one may change it "+
-			"by up to %.0f %%", figure, math.Ceil(a.High))
+		return fmt.Sprintf("no other setting of the generator was shown to change %s; a change of up to "+
+			"%.0f %% is not excluded", figure, math.Ceil(a.High))
 	}
 	return fmt.Sprintf("another setting of the generator (%s) changes %s by %s %% [%s, %s]", a.Setting,
 		figure, two(a.Percent), two(a.Low), two(a.High))
@@ -185,9 +194,8 @@ func gradeF(of fact.Scope, a fact.GradeF) string {
 	if of.Group == "" {
 		return fmt.Sprintf("%d of %d trials are of grade F: see their reasons", a.Trials, a.Of)
 	}
-	return fmt.Sprintf("%d of the %d runs of %s are of grade F; the first run's reason: "+
-		"%s", a.Trials, a.Of,
-		of.Group, a.Why)
+	return fmt.Sprintf("%d of the %d runs of %s are of grade F; the reason in the first of them: %s",
+		a.Trials, a.Of, of.Group, a.Why)
 }
 
 // Cells lists cells with the number of their trials.

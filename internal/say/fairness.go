@@ -46,8 +46,8 @@ var whyMatters = map[string]string{
 	"date":         "a Date that stands still shows an answer that is cached, not made",
 	"unknown_path": "a server that answers every path alike does not route",
 	"stability":    "an answer that varies is made anew each time; any other may be cached",
-	"new_connections": "a proxy that opens a connection for each request measures connects, not " +
-		"proxying",
+	"new_connections": "with a proxy that opens a connection for each request, the comparison " +
+		"measures connects, not proxying",
 	"tls": "ciphers, keys and versions differ in cost by factors",
 
 	"processes":       "more processes may use more CPUs",
@@ -66,8 +66,10 @@ func matters(a fact.Matters) string {
 		return whyMatters[a.Aspect]
 	case a.Aspect == "location":
 		return "the redirect leads elsewhere: the servers were not asked to do the same"
-	case a.Aspect == "connection" || a.Aspect == "keep-alive":
+	case a.Aspect == "connection":
 		return "this header says whether the connection is kept"
+	case a.Aspect == "keep-alive":
+		return "this header says for how long, and for how many requests, the connection is kept"
 	}
 	return "the bytes of this header " + perRequest
 }

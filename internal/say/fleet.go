@@ -27,15 +27,16 @@ func fleetSentence(f fact.Fact) string {
 		return fmt.Sprintf("the wall clock of %s is %.0f s %s; no number here depends on it", agent,
 			math.Abs(a.OffS), way)
 	case fact.AgentDrift:
-		return fmt.Sprintf("the clock of %s drifted by %s ms in the run: its last seconds began up to "+
-			"%[2]s ms earlier or later than those of the other agents", agent, fmt.Sprintf("%.0f",
-			math.Abs(a.DriftUS)/1000))
+		return fmt.Sprintf("the clock of %[1]s drifted by %[2]s ms in the run: the last of its "+
+			"per-second figures are up to %[2]s ms earlier or later than the other agents'", agent,
+			fmt.Sprintf("%.0f", math.Abs(a.DriftUS)/1000))
 	case fact.Rebalanced:
 		return fmt.Sprintf("after the loss of an agent the load was too low until %.1f s of the window; "+
 			"from then on %s made all of it", a.AfterS, quoted(a.Agents))
 	case fact.ClocksLoose:
-		return fmt.Sprintf("the agents' clocks may differ by up to %s ms: one agent's seconds may begin "+
-			"up to %[1]s ms before another's", fmt.Sprintf("%.1f", a.BoundUS/1000))
+		return fmt.Sprintf("the agents' clocks may differ by up to %s ms: one agent's "+
+			"per-second figures may be up to %[1]s ms earlier than another's",
+			fmt.Sprintf("%.1f", a.BoundUS/1000))
 	case fact.FleetDiffers:
 		return "the agents' numbers do not add up to the run's: a fault of dyno"
 	}

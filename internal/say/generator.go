@@ -28,11 +28,11 @@ func generatorPhrase(f fact.Fact) phrase {
 	case fact.ScenarioBusy:
 		return scenarioPhrase(a, isLimit)
 	case fact.SendLag:
-		return phrased("the generator sent 1 % of the requests more than %v late: the delay is in the "+
-			"latency, whose mean is %v", micros(a.P99US), micros(a.MeanUS))
+		return phrased("the generator sent 1 % of the requests more than %v late: the latency (mean "+
+			"%v) contains this delay", micros(a.P99US), micros(a.MeanUS))
 	case fact.ProbeLag:
-		return phrased("the generator sent 1 % of the probe's requests more than %v late: the "+
-			"delay is in their latency, whose mean is %v", micros(a.P99US), micros(a.MeanUS))
+		return phrased("the generator sent 1 % of the probe's requests more than %v late: their "+
+			"latency (mean %v) contains this delay", micros(a.P99US), micros(a.MeanUS))
 	case fact.ReadLag:
 		of, median := "gaps between events", a.GapUS
 		if a.FirstUS > 0 {
@@ -48,11 +48,11 @@ func generatorPhrase(f fact.Fact) phrase {
 			"% of these waits took %v or longer: they are in the latency, whose mean is %v; give the "+
 			"generator CPUs of its own, or use another machine", micros(a.P99US), micros(a.MeanUS))
 	case fact.GCPause:
-		return phrased("garbage collection stopped the generator for up to %v: that much of the highest "+
-			"latencies may be its own", micros(a.LongestUS))
+		return phrased("garbage collection stopped the generator for up to %v: the highest latencies "+
+			"may contain this delay", micros(a.LongestUS))
 	case fact.RuntimeStop:
-		return phrased("the Go runtime stopped the generator for up to %v: that much of the highest "+
-			"latencies may be its own", micros(a.LongestUS))
+		return phrased("the Go runtime stopped the generator for up to %v: the highest latencies may "+
+			"contain this delay", micros(a.LongestUS))
 	case fact.TooShort:
 		return shortPhrase(a)
 	}
@@ -84,8 +84,8 @@ func loadPhrase(f fact.Fact) phrase {
 			counts(a.Of), unserved(a.Unopened))
 	case fact.Arrivals:
 		if a.A2 > 0 {
-			return phrased("requests did not start at random times (Poisson): the Anderson-Darling A² of "+
-				"the %v gaps between them is %v; of true Poisson processes, 1 in 1,000 exceeds 6.0",
+			return phrased("requests did not start at random times (Poisson): A² (Anderson-Darling) of the "+
+				"%v gaps between them is %v; with true Poisson arrivals it is above 6.0 in 1 of 1,000 runs",
 				counts(a.Spans), number(a.A2, fmt.Sprintf("%.1f", a.A2)))
 		}
 		return phrased("requests did not start evenly spaced: 1 in 20 of the gaps between them was off "+
@@ -96,9 +96,9 @@ func loadPhrase(f fact.Fact) phrase {
 	case fact.NoFile:
 		return phrased("no file descriptor was left for a connection, %v", plural(a.Times, "time"))
 	case fact.TimeWait:
-		return phrased("%v sockets were in TIME_WAIT, of %v local ports: connections may soon find "+
-			"no free port; widen net.ipv4.ip_local_port_range, or keep connections alive", counts(a.Sockets),
-			counts(a.Ports))
+		return phrased("%v sockets were in TIME_WAIT, and there are only %v local ports: connections "+
+			"may soon find no free port; widen net.ipv4.ip_local_port_range, or keep connections alive",
+			counts(a.Sockets), counts(a.Ports))
 	case fact.Dropped:
 		return phrased("a listen queue on this machine was full %v: some connections waited for 200 ms "+
 			"or more", plural(a.Times, "time"))
@@ -191,13 +191,14 @@ func shortPhrase(a fact.TooShort) phrase {
 // standstillPhrase says for how long the generator stood still, since when, and how many requests
 // that delayed.
 func standstillPhrase(a fact.StoodStill) phrase {
-	p := phrased("the generator stood still for %v, from %v of the window on", micros(a.LongestUS),
+	const why = ", because it was stopped or had no CPU"
+	p := phrased("the generator stood still for %v at %v of the window"+why, micros(a.LongestUS),
 		micros(a.SinceS*1e6))
 	if a.TotalUS > 1.01*a.LongestUS {
-		p = phrased("the generator stood still several times, for %v in all; the longest stop took %v, "+
-			"from %v of the window on", micros(a.TotalUS), micros(a.LongestUS), micros(a.SinceS*1e6))
+		p = phrased("the generator stood still several times, for %v in all"+why+"; the longest stop "+
+			"took %v and began at %v of the window", micros(a.TotalUS), micros(a.LongestUS),
+			micros(a.SinceS*1e6))
 	}
-	p.add(": it was stopped, or had no CPU")
 	if a.Delayed > 0 {
 		p = phrased("%v; the delay is in the latency of up to %v of the requests", p,
 			significant(a.Delayed, 2))

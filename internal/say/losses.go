@@ -22,12 +22,12 @@ func lossSentence(f fact.Fact) string {
 		if a.All {
 			return "EVERY answer was an error (" + of + ")"
 		}
-		were, them := "were errors", "them"
+		were := "were errors"
 		if a.Count == 1 {
-			were, them = "was an error", "it"
+			were = "was an error"
 		}
-		return fmt.Sprintf("%s (%.2f %%) %s (%s): error latency has %s, and latency does not",
-			digits.Plural(a.Count, "answer"), a.Percent, were, of, them)
+		return fmt.Sprintf("%s (%s %%) %s, which the latency leaves out: %s",
+			digits.Plural(a.Count, "answer"), digits.Significant(a.Percent, 2), were, of)
 	case fact.RequestsFailed:
 		return fmt.Sprintf("%.1f %% of the requests failed: latency is that of the others", a.Percent)
 	case fact.RequestsUnanswered:

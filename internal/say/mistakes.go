@@ -58,8 +58,8 @@ func wanted(a fact.Wanted) string {
 func notMeasured(a fact.NotMeasured) string {
 	switch a.Lacks {
 	case fact.NoChecks:
-		return "the run has no checks; an expected body or header, an assert of a Hurl file or " +
-			"dyno.check in a script is a check"
+		return "the run has no checks; to make one, expect a body or header, write an assert in the " +
+			"Hurl file, or call dyno.check in a script"
 	case fact.NoCheck:
 		return fmt.Sprintf("the run has no check %q; %s", a.Name, meant(a))
 	case fact.NoMetrics:

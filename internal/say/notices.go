@@ -23,8 +23,8 @@ func noticeSentence(args fact.Args) string {
 	case fact.SlowerRing:
 		return fmt.Sprintf("dyno uses the ring %q, which is slower, because %s", a.Ring, a.Why)
 	case fact.PortableRing:
-		return fmt.Sprintf("dyno uses the portable ring, which is slower, because GOMAXPROCS is %d: on "+
-			"another ring, %s would leave no processor to the rest of the program", a.Procs,
+		return fmt.Sprintf("GOMAXPROCS is %d, so dyno uses the portable ring, which is slower: with "+
+			"another ring, its %s would leave no processor to the rest of the program", a.Procs,
 			digits.Plural(int64(a.Threads), "thread"))
 	case fact.FilesRaised:
 		return fmt.Sprintf("the limit of open files was raised from %d to %d", a.From, a.To)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"dyno/internal/fact"
 )
@@ -37,23 +38,27 @@ func MergeParts(found []*fact.Fact) (all []fact.Fact, of []int) {
 	return all, of
 }
 
-// ofParts is before the sentence of a fact that only some of the parts of a load have, each of
-// which a generator makes: "on generators 1 and 3 (of 4): ".
-func ofParts(of fact.Scope) string {
+// ofParts is a sentence, and which parts of a load it is about if not all: each is made by a
+// generator of its own. "Generator 3 (of 4) was busy", "on generator 3 (of 4): no local port was
+// left".
+func ofParts(of fact.Scope, sentence string) string {
 	if len(of.Parts) == 0 {
-		return ""
+		return sentence
 	}
 	all := make([]string, len(of.Parts))
 	for i, n := range of.Parts {
 		all[i] = strconv.Itoa(n)
 	}
-	on := "on generators "
+	who, each := "generators ", "each of "
 	if len(all) == 1 {
-		on = "on generator "
+		who, each = "generator ", ""
 	}
-	on += listed(all)
+	who += listed(all)
 	if of.OfParts > 0 {
-		on += fmt.Sprintf(" (of %d)", of.OfParts)
+		who += fmt.Sprintf(" (of %d)", of.OfParts)
 	}
-	return on + ": "
+	if does, is := strings.CutPrefix(sentence, "the generator "); is {
+		return each + who + " " + does
+	}
+	return "on " + who + ": " + sentence
 }

@@ -146,7 +146,7 @@ func Merge(all []fact.Fact, v Voice) (said []Said) {
 		said[at].Of = append(said[at].Of, i)
 	}
 	for i, m := range merged {
-		if said[i].Text = ofParts(m.parts) + m.low.upTo(m.high); m.advice != "" {
+		if said[i].Text = ofParts(m.parts, m.low.upTo(m.high)); m.advice != "" {
 			said[i].Text += "; " + m.advice
 		}
 	}

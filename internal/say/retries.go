@@ -12,7 +12,7 @@ import (
 // retryReasons say why requests were sent again. %s is the peer.
 var retryReasons = map[string]string{
 	"closed":    "the connection was closed before the answer began",
-	"announced": "%s closed the connection after an earlier answer, as it had announced",
+	"announced": "%s closed the connection after an earlier answer with Connection: close",
 	"unsent":    "the connection was lost before any of it was sent",
 	"refused":   "the server said that it had not processed it",
 }

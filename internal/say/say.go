@@ -37,7 +37,7 @@ import (
 )
 
 // Sentence says what is so, in one line without a full stop.
-func Sentence(f fact.Fact) string { return ofParts(f.Scope) + sentence(f) }
+func Sentence(f fact.Fact) string { return ofParts(f.Scope, sentence(f)) }
 
 // Plain is the sentence of a fact that has nothing but its arguments.
 func Plain(args fact.Args) string { return Sentence(fact.Fact{Args: args}) }
@@ -69,8 +69,8 @@ func sentence(f fact.Fact) string {
 	case fact.DelayedAck:
 		return fmt.Sprintf("the median answer began after %s and ended after %s: the second piece of "+
 			"an answer waits up to 40 ms for an acknowledgement (Nagle's algorithm, delayed ACK); "+
-			"have the server write an answer at once, or set TCP_NODELAY", digits.Micros(a.FirstByteUS),
-			digits.Micros(a.LastByteUS))
+			"have the server write each answer in one piece, or set TCP_NODELAY",
+			digits.Micros(a.FirstByteUS), digits.Micros(a.LastByteUS))
 	case fact.IterationsCut:
 		takes := ""
 		if a.TimeUS > 0 {
@@ -120,17 +120,17 @@ func Text(f fact.Fact, v Voice) string {
 
 // sinceSentence says since when nearly all requests failed.
 func sinceSentence(a fact.ErrorsSince) string {
-	since := fromOn(a.SinceS)
-	of := digits.Significant(a.Percent, 3) + " % of the"
+	since := ", " + fromOn(a.SinceS)
+	of := digits.Significant(a.Percent, 3) + " % of the "
 	switch {
 	case a.Status > 0 && a.Percent == 100:
-		return fmt.Sprintf("%s every answer was %d", since, a.Status)
+		return fmt.Sprintf("every answer was %d%s", a.Status, since)
 	case a.Status > 0:
-		return fmt.Sprintf("%s %s answers were %d", since, of, a.Status)
+		return fmt.Sprintf("%sanswers were %d%s", of, a.Status, since)
 	case a.Percent == 100:
-		return fmt.Sprintf("%s every request failed", since)
+		return "every request failed" + since
 	}
-	return fmt.Sprintf("%s %s requests failed", since, of)
+	return of + "requests failed" + since
 }
 
 // unfinishedSentence says how far an answer came, and what would have ended it.

@@ -100,15 +100,16 @@ var said = []fact.Fact{
 	{Args: fact.NoServer{Of: 10, Why: "no answer in time", SinceS: 4.01, LostUS: 3.52e6, WindowUS: 1e7}},
 	{Args: fact.NoServer{Of: 10, Why: "connection refused", SinceS: 4.01, LongestUS: 3.51e6, LostUS: 3.52e6, OutageUS: 3.5e6, WindowUS: 1e7}},
 	{Args: fact.NoServer{Of: 10, Why: "no answer in time", SinceS: 4.01, LongestUS: 3.53e6, LostUS: 3.52e6, WindowUS: 1e7}},
-	{Args: fact.NoServer{Of: 4, Unanswered: 4, SinceS: 1.01, LongestUS: 4.99e6, LostUS: 2e6, WindowUS: 6e6}},
+	{Args: fact.NoServer{Of: 4, Unanswered: 4, SinceS: 2.01, LongestUS: 3.99e6, LostUS: 2e6, WindowUS: 6e6}},
 	{Args: fact.NoServer{Of: 8, Why: "connection refused", SinceS: 2.914, LongestUS: 2.032e6, LostUS: 2.0316e6, OutageUS: 2.03e6, WindowUS: 5e6}},
 	{Args: fact.NoServer{Of: 4, Unanswered: 4, LongestUS: 1.5e6, LostUS: 3e6, WindowUS: 6e6}},
+	{Args: fact.NoServer{Of: 1, Why: "no answer in time", SinceS: 4.01, LongestUS: 3.53e6, LostUS: 3.52e6, WindowUS: 1e7}},
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7}},
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7, Peer: fact.Proxy}},
 	{Args: fact.NoServer{Of: 1234, LostUS: 3.52e6, WindowUS: 1e7, Peer: fact.Tunnel}},
 	{Args: fact.ErrorsUnjudged{Percent: 49.95}, Remedies: []fact.Remedy{{Setting: "slo", Value: "errors<1%"}}},
 
-	{Args: fact.NotCompared{Comparable: 2, Variants: 6, NotTested: []fact.NotTested{
+	{Args: fact.NotCompared{Comparable: 2, Variants: 7, NotTested: []fact.NotTested{
 		{Variant: "absent", Missing: []string{"nginx is not on the PATH", "port 80 is taken"}},
 		{Variant: "created", Why: `its status is 201 where "go" has 200`, Remedy: "to compare it all the same, write fairness: {mode: warn} in the file"},
 		{Variant: "none", Why: "its server ended with status 3"}},
@@ -469,8 +470,8 @@ func TestMergeParts(t *testing.T) {
 		{[]*fact.Fact{nil, nil}, ""},
 		{[]*fact.Fact{busy(98)}, "98 %"},
 		{[]*fact.Fact{busy(98), busy(98.4)}, "98 %"},
-		{[]*fact.Fact{nil, busy(98), busy(98.4)}, "on generators 2 and 3 (of 3): 98 %"},
-		{[]*fact.Fact{busy(99), busy(98), busy(99)}, "on generators 1 and 3 (of 3): 99 %; on generator 2 (of 3): 98 %"},
+		{[]*fact.Fact{nil, busy(98), busy(98.4)}, "each of generators 2 and 3 (of 3) was busy 98 %"},
+		{[]*fact.Fact{busy(99), busy(98), busy(99)}, "each of generators 1 and 3 (of 3) was busy 99 %; generator 2 (of 3) was busy 98 %"},
 	} {
 		var said []string
 		all, _ := MergeParts(c.found)
@@ -504,7 +505,7 @@ func TestStart(t *testing.T) {
 		`The server of "php" spoiled 1 of its 2 trials (x); nothing else disturbed the machine`: {Scope: php, Args: fact.ServerSpoiled{Trials: 1,
 			Of: 2, Why: "x"}},
 		`"newUuid" is the name of a function; choose another name`: {Args: fact.InScenario{Of: fact.NameOfFunction, Name: "newUuid"}},
-		"wrk: it is not installed":                                 {Args: fact.SettingSkipped{Setting: fact.WithWrk, Why: fact.NotInstalled}},
+		"wrk, because it is not installed":                         {Args: fact.SettingSkipped{Setting: fact.WithWrk, Why: fact.NotInstalled}},
 		"connection refused":                                       {Args: fact.LoadStopped{Why: "connection refused"}},
 		"what it was":                                              {Args: fact.Told{Text: "what it was"}},
 		"shop.example: connection refused":                         {Args: fact.LoadStopped{Why: "shop.example: connection refused"}},
@@ -548,8 +549,8 @@ func TestMerge(t *testing.T) {
 		{[]fact.Fact{share(fact.ByOthers, 25), share(fact.ByOthers, 25)}, "[other programs used at least 25 % of the machine's CPUs [0 1]]"},
 		{[]fact.Fact{share(fact.ByQuota, 1), share(fact.ByQuota, 3)},
 			"[the CPU quota of dyno's cgroup took 1 to 3 % of the CPUs' time, in 1 to 3 periods [0 1]]"},
-		{[]fact.Fact{pause(900), pause(1100)}, "[garbage collection stopped the generator for up to 900 µs to 1.1 ms: that much of the highest latencies may be its own [0 1]]"},
-		{[]fact.Fact{pause(800), pause(900)}, "[garbage collection stopped the generator for up to 800 to 900 µs: that much of the highest latencies may be its own [0 1]]"},
+		{[]fact.Fact{pause(900), pause(1100)}, "[garbage collection stopped the generator for up to 900 µs to 1.1 ms: the highest latencies may contain this delay [0 1]]"},
+		{[]fact.Fact{pause(800), pause(900)}, "[garbage collection stopped the generator for up to 800 to 900 µs: the highest latencies may contain this delay [0 1]]"},
 		{[]fact.Fact{changed("404"), changed("503"), changed("404")},
 			"[the server answers otherwise after the load: status was 200 and is 404 [0 2] the server answers otherwise after the load: status was 200 and is 503 [1]]"},
 		{[]fact.Fact{late(3, 1), late(3, 1)}, "[on generator 1 (of 3): " + none + " [0 1]]"},

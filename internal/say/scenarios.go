@@ -61,8 +61,8 @@ func inScenario(a fact.InScenario) string {
 	case fact.OptionValue:
 		return fmt.Sprintf("the option %q cannot be %.40q", a.Name, a.Value)
 	case fact.RowsMixed:
-		return fmt.Sprintf("%s changes with every iteration, but the request of line %d is not sent in "+
-			"each of them and keeps an earlier value", hole, a.Line)
+		return fmt.Sprintf("the request of line %d is not sent in every iteration, so that its %s may "+
+			"be an older one than that of the other requests", a.Line, hole)
 	case fact.ValueLater:
 		return hole + " has no value here: a request further down captures it"
 	case fact.NameUnknown:
@@ -102,10 +102,10 @@ func inScenario(a fact.InScenario) string {
 
 // plainFaults say what is wrong where nothing is named.
 var plainFaults = map[fact.ScenarioFault]string{
-	fact.NoLaterRequest: `every request has the comment "# dyno: once" or "# dyno: every", so that ` +
-		"later iterations would have no request: leave it out of one",
-	fact.NothingFollows: "no request follows whose answer could make dyno send this one again: " +
-		`write "# dyno: again on" before the request that gets the token`,
+	fact.NoLaterRequest: `each request has the comment "# dyno: once" or "# dyno: every ..."` +
+		", so that later iterations would have no request: remove it from at least one",
+	fact.NothingFollows: `"# dyno: again on" has no effect at the last request, because only a ` +
+		"later answer can make dyno repeat a request: write it before the request that gets the token",
 	fact.HeaderForm: `write the option "header" as header: Name: value`,
 	fact.SignerNone: "the request must be signed, but no user is given",
 	fact.SignerPartial: `the option "user" is not complete: write NAME:PASSWORD for digest, and ` +
@@ -115,7 +115,7 @@ var plainFaults = map[fact.ScenarioFault]string{
 		`arrive; leave out the option "compressed"`,
 	fact.PathUnknown: `the path begins with a value that is known only during the load; write "/" ` +
 		"before it",
-	fact.Fragment:     `a request's URL has no fragment; leave out "#" and what follows it`,
+	fact.Fragment:     `a URL with a fragment cannot be requested: leave out "#" and what follows it`,
 	fact.ValueNoText:  "the value is no text: a list, an object or bytes cannot stand in a template",
 	fact.ValueNotBare: "the value stands in JSON without quotes, but is no number, boolean or null",
 }

@@ -39,8 +39,8 @@ func searchPhrase(args fact.Args) phrase {
 	case fact.SearchEnded:
 		return endingPhrase(a)
 	case fact.GivenUp:
-		return phrased("dyno stopped the probe after %v, because more requests were overdue than are "+
-			"due in a second: %v", seconds(a.AfterS, 0), Shortage(a.Shortage))
+		return phrased("dyno stopped the probe after %v, because it was more than a second "+
+			"behind: %v", seconds(a.AfterS, 0), Shortage(a.Shortage))
 	case fact.LatencyGrowing:
 		return phrased("latency grew from second to second until the end: above the server's limit it " +
 			"grows without end")
@@ -70,7 +70,7 @@ func searchPhrase(args fact.Args) phrase {
 		}
 		return phrased("%v", a.Why)
 	case fact.NoLaw:
-		return phrased("a law of scaling has three parameters: to fit one takes %v or more levels with "+
+		return phrased("a law of scaling has three parameters: a fit takes at least %v levels with "+
 			"valid points", a.Needs)
 	case fact.AnswersMissing:
 		return missingPhrase(a)
@@ -118,8 +118,8 @@ func endingPhrase(a fact.SearchEnded) phrase {
 	case fact.EndMissed:
 		return phrased("the objectives are missed %v and above", high)
 	case fact.EndMissedOpen:
-		return phrased("the objectives are missed %v, the lowest %v that was tried; no higher %v was "+
-			"decided", high, noun, noun)
+		return phrased("the objectives are missed %v, the lowest %v that was tried; at no higher %v "+
+			"was it clear whether they are met", high, noun, noun)
 	case fact.EndUndecided:
 		return phrased("no probe down to %v showed whether the objectives are met", least)
 	case fact.EndUnconfirmed:

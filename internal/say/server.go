@@ -3,6 +3,7 @@ package say
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"dyno/internal/digits"
 	"dyno/internal/fact"
@@ -137,9 +138,19 @@ func noServerSentence(a fact.NoServer) string {
 			digits.Micros(a.OutageUS), digits.Micros(a.WindowUS), inBrackets(a.Why),
 			sinceText(a, isTime(a.OutageUS, longest(a)), "outage"))
 	}
-	mean := digits.Significant(float64(a.Of)*a.LostUS/max(a.WindowUS, 1), 2)
-	return fmt.Sprintf("%s did not serve %s of %s on average%s%s", Peer(a.Peer), mean, placesOf(a),
-		inBrackets(a.Why), sinceText(a, isTime(a.LostUS, toEnd(a)), "outage of a single connection"))
+	return unservedText(a) + inBrackets(a.Why) +
+		sinceText(a, isTime(a.LostUS, toEnd(a)), "outage of a single connection")
+}
+
+// unservedText says how many connections had no server, on average.
+func unservedText(a fact.NoServer) string {
+	share, by := a.LostUS/max(a.WindowUS, 1), strings.TrimSuffix(Peer(a.Peer), ",")
+	if a.Of == 1 {
+		return fmt.Sprintf("%s had no service from %s for %s %% of the window", places(1, a), by,
+			digits.Significant(100*share, 2))
+	}
+	return fmt.Sprintf("on average over the window, %s of the %s had no service from %s",
+		digits.Significant(float64(a.Of)*share, 2), placesOf(a), by)
 }
 
 // waitText says how many connections were waiting when the run ended, and since when all were, or
@@ -149,11 +160,10 @@ func waitText(a fact.NoServer) string {
 	if isToEnd(a) && isTime(a.LostUS*float64(a.Of)/float64(a.Unanswered), toEnd(a)) {
 		return text + ", and had been " + fromOn(a.SinceS)
 	}
-	text += "; the longest wait of a single connection was "
 	if !isToEnd(a) {
-		text += "an earlier one, "
+		return text + "; the longest wait came earlier: one connection waited " + spanText(a)
 	}
-	return text + spanText(a)
+	return text + "; the longest wait of a single connection was " + spanText(a)
 }
 
 // waiting says how many connections were waiting when the run ended.

@@ -115,7 +115,8 @@ func inTimePhrase(a fact.SentInTime) phrase {
 	if a.OwnDelay {
 		why = phrased("the generator was late, although connections were free")
 	}
-	return phrased("%v of the %v due were %v in time: %v", percent(a.Percent, 1), what, begun, why)
+	return phrased("%v of the %v due were not %v in time, because %v", percent(100-a.Percent, 1), what,
+		begun, why)
 }
 
 // unserved says why connections took no part in a load.

@@ -35,14 +35,13 @@ var deeds = map[fact.Remedy]deed{
 		key: "measure for longer (design: {measure: ...})", replay: "replay more of the log"},
 	{Setting: "requests", Value: fact.None}: {says: "give {duration} in place of {requests}",
 		field: "set {duration} in place of {requests}",
-		key:   "give the level no requests, so that its window is design.measure"},
+		key:   "leave out the level's requests, so that design.measure sets its window"},
 	{Setting: "proxy", Value: fact.Some}: {says: "to use the proxy, give {proxy} its URL",
 		key:   "to use the proxy, set the level's proxy to its URL",
 		field: "to use the proxy, set {proxy} to its URL"},
 	{Setting: "retry-unsafe", Value: fact.Some}: {
-		says: "if the server may carry a request out twice, have them sent again with {retry-unsafe}",
-		key: "if the server may carry a request out twice, have them sent again " +
-			"(the level's retry_unsafe)"},
+		says: "if it does no harm to carry out a request twice, give {retry-unsafe}",
+		key:  "if it does no harm to carry out a request twice, set the level's retry_unsafe"},
 	{Setting: "threads", Value: fact.Higher}: {says: "add threads ({threads})",
 		key: "add threads (the level's threads)"},
 	{Setting: "warmup", Value: fact.Higher}: {says: "give a longer {warmup}",

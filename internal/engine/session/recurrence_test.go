@@ -270,8 +270,8 @@ func TestRecurrenceRows(t *testing.T) {
 		t.Errorf("sent %s", got)
 	}
 	both := fmt.Sprintf(text, "{{user}}")
-	for order, want := range map[data.Order]string{data.PerUser: "", data.InOrder: "test.hurl:4:16: {{user}} changes " +
-		"with every iteration, but the request of line 2 is not sent in each of them and keeps an earlier value: give --data-order per-user"} {
+	for order, want := range map[data.Order]string{data.PerUser: "", data.InOrder: "test.hurl:4:16: the request of line 2 is " +
+		"not sent in every iteration, so that its {{user}} may be an older one than that of the other requests: give --data-order per-user"} {
 		_, err := compiled(both, func(c *Config) { c.Data, c.Order = table, order })
 		if fmt.Sprint(err) != want && (err != nil || want != "") {
 			t.Errorf("%v: %v\nwant %s", order, err, want)
@@ -291,8 +291,8 @@ func TestRecurrenceRowsOfChangedColumns(t *testing.T) {
 		t.Errorf("sent %s", got)
 	}
 	const own = "\nHTTP 200\n[Asserts]\nvariable \"user\" == \"ann\""
-	for used, want := range map[string]string{"{{user}}": "test.hurl:4:16: {{user}} changes with every",
-		own: "test.hurl:7:1: {{user}} changes with every", "": ""} {
+	for used, want := range map[string]string{"{{user}}": "test.hurl:4:16: the request of line 2 is not",
+		own: "test.hurl:7:1: the request of line 2 is not", "": ""} {
 		_, err := compiled(fmt.Sprintf(text, used), func(c *Config) { c.Data, c.Order = table, data.InOrder })
 		if !strings.HasPrefix(fmt.Sprint(err), want) || want == "" && err != nil {
 			t.Errorf("%q: %v, want %s", used, err, want)
@@ -303,10 +303,10 @@ func TestRecurrenceRowsOfChangedColumns(t *testing.T) {
 // What makes no sense is refused where it stands.
 func TestRecurrenceFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"# dyno: once\nGET {{base}}/\n":                                                                       `test.hurl:1:1: every request has the comment "# dyno: once" or "# dyno: every", so that later iterations would have no request: leave it out of one`,
+		"# dyno: once\nGET {{base}}/\n":                                                                       `test.hurl:1:1: each request has the comment "# dyno: once" or "# dyno: every ...", so that later iterations would have no request: remove it from at least one`,
 		"GET {{base}}/\n\n# dyno: every 1s\nGET {{base}}/\n[Options]\nskip: true\n":                           "",
-		"# dyno: every 1s\nGET {{base}}/\n\nGET {{base}}/\n[Options]\nskip: true\n":                           `test.hurl:1:1: every request has the comment "# dyno: once" or`,
-		"GET {{base}}/\n\n# dyno: again on 401\nGET {{base}}/\n":                                              "test.hurl:3:1: no request follows whose answer could make dyno send this one again",
+		"# dyno: every 1s\nGET {{base}}/\n\nGET {{base}}/\n[Options]\nskip: true\n":                           `test.hurl:1:1: each request has the comment "# dyno: once" or`,
+		"GET {{base}}/\n\n# dyno: again on 401\nGET {{base}}/\n":                                              `test.hurl:3:1: "# dyno: again on" has no effect at the last request`,
 		"# dyno: once\nGET {{base}}/\n\nGET {{base}}/{{x}}\n\nGET {{base}}/\nHTTP 200\n[Captures]\nx: body\n": "test.hurl:4:16: {{x}} has no value here",
 	} {
 		_, err := compiled(text, nil)

@@ -97,24 +97,24 @@ func TestGrade(t *testing.T) {
 			false},
 		{"errors and steal", func(t *lab.Trial) { t.Result.Requests.Errors, t.Result.Server.Host.Steal = 1, 9 }, lab.GradeF,
 			"failed", false},
-		{"behind", func(t *lab.Trial) { setArrivals(t, 1000, 980, 0) }, lab.GradeF, "98.0 % of the requests due",
+		{"behind", func(t *lab.Trial) { setArrivals(t, 1000, 980, 0) }, lab.GradeF, "2.0 % of the requests due were not",
 			false},
 		{"hardly behind", func(t *lab.Trial) { setArrivals(t, 1000, 992, 0) }, lab.GradeA, "", false},
 		{"sent after the window", func(t *lab.Trial) { setArrivals(t, 1000, 1000, 30) }, lab.GradeF,
-			"97.0 % of the requests due", false},
+			"3.0 % of the requests due were not", false},
 		{"behind, and the server was gone", func(t *lab.Trial) {
 			setArrivals(t, 1000, 500, 0)
 			t.Result.Window.OutageS = t.Result.Window.MeasuredS / 2
-		}, lab.GradeF, "50.0 % of the requests due were sent in time: for", false},
+		}, lab.GradeF, "50.0 % of the requests due were not sent in time, because for", false},
 		{"behind by its own fault", func(t *lab.Trial) {
 			setArrivals(t, 1000, 980, 0)
 			lag, worst := 60e3, 61e3
 			t.Result.Generator.SendLagMax, t.Result.Requests.LateMax = &lag, &worst
-		}, lab.GradeF, "98.0 % of the requests due were sent in time: the generator was late", false},
+		}, lab.GradeF, "2.0 % of the requests due were not sent in time, because the generator was late", false},
 		{"fewer drawn than offered, and all sent", func(t *lab.Trial) { setArrivals(t, 962, 962, 0) }, lab.GradeA, "",
 			false},
 		{"more drawn than offered, and some not sent", func(t *lab.Trial) { setArrivals(t, 1030, 1010, 0) }, lab.GradeF,
-			"98.1 % of the requests due", false},
+			"1.9 % of the requests due were not", false},
 		{"another answer", func(t *lab.Trial) {
 			t.Changed = []fairness.Difference{{Aspect: "status", Before: "200", After: "503"}}
 		}, lab.GradeF, "status was 200 and is 503", false},

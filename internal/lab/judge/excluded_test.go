@@ -25,7 +25,7 @@ func TestCoverage(t *testing.T) {
 		!slices.Equal(c.Failed, []string{"broken"}) {
 		t.Errorf("%v, %+v", c, c)
 	}
-	const want = `2 of 5 variants can be compared: "odd" is not tested: not alike (allow it); "absent" is not available here (no nginx); ` +
+	const want = `3 of 5 variants cannot be compared: "odd" is not tested: not alike; allow it; "absent" is not available here (no nginx); ` +
 		`"broken" failed in each of its 2 trials (start: ended with | status 3)`
 	if got := Unloaded(r); got != want {
 		t.Errorf("%q", got)

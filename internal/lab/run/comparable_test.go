@@ -98,7 +98,7 @@ func TestSomeLeft(t *testing.T) {
 	b.rates = map[string]float64{"base": 100, "same": 100}
 	b.broken["slow"] = errors.New("ended with status 3")
 	r := b.run(t.Context(), b.lab(filepath.Join(t.TempDir(), "out"), three))
-	want := `2 of 3 variants can be compared: "slow" is not tested: ended with status 3`
+	want := `1 of 3 variants cannot be compared: "slow" is not tested: ended with status 3`
 	if r.State != lab.Complete || len(r.Cautions) == 0 || !strings.HasPrefix(r.Cautions[0], want) {
 		t.Errorf("%s, %q", r.State, r.Cautions)
 	}
@@ -205,7 +205,7 @@ func TestSomeMeasured(t *testing.T) {
 	b := newTestBench(t)
 	b.rates = map[string]float64{"base": 100, "same": 100}
 	r := b.run(t.Context(), b.lab(filepath.Join(t.TempDir(), "out"), three))
-	want := `2 of 3 variants can be compared: "slow" failed in each of its 16 trials (measure: no request completed)`
+	want := `1 of 3 variants cannot be compared: "slow" failed in each of its 16 trials (measure: no request completed)`
 	if r.State != lab.Complete || len(r.Cautions) == 0 || r.Cautions[0] != want {
 		t.Errorf("%s, %q", r.State, r.Cautions)
 	}

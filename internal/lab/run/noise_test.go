@@ -29,7 +29,7 @@ func TestNoise(t *testing.T) {
 	run("b", strings.Replace(three, "rounds: 8", "rounds: 9", 1), 0.3, as)
 	run("c", three, 0.3, func(l *Lab) { l.CPUs.Generator = []int{5} })
 	alike, loud := run("d", three, 0.01, as), run("e", three, 0.2, as)
-	if len(alike.Noise) != 4 || alike.Noise[0].Others != 3 || cautioned(alike, "the noise of") != 0 {
+	if len(alike.Noise) != 4 || alike.Noise[0].Others != 3 || cautioned(alike, "than usual") != 0 {
 		t.Errorf("%+v, %q", alike.Noise, alike.Cautions)
 	}
 	for _, n := range alike.Noise { // a pair's: √2 × 1 %
@@ -37,7 +37,7 @@ func TestNoise(t *testing.T) {
 			t.Errorf("%+v", n)
 		}
 	}
-	if cautioned(loud, "is much higher than usual") != 4 || loud.Noise[0].Others != 4 {
+	if cautioned(loud, "is much noisier than usual") != 4 || loud.Noise[0].Others != 4 {
 		t.Errorf("%+v, %q", loud.Noise, loud.Cautions)
 	}
 }

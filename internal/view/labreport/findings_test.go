@@ -23,7 +23,7 @@ func TestDoubtsAreCountedByTrial(t *testing.T) {
 		{Grade: lab.GradeB, Reasons: []lab.Reason{late(2, 1300), {Says: "hot"}}},
 	}}}
 	rows := gradePart(r).Table
-	if len(rows) != 3 || rows[1][0] != "2" || !strings.HasPrefix(rows[1][1], "generator: on generator 1 (of 2): the generator sent 1 % of the "+
+	if len(rows) != 3 || rows[1][0] != "2" || !strings.HasPrefix(rows[1][1], "generator: generator 1 (of 2) sent 1 % of the "+
 		"requests more than 1.1 ms late") || rows[2][0] != "1" {
 		t.Errorf("%v", rows)
 	}

@@ -54,7 +54,7 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 			"generator ok: the generator was not the limit, but this was not all of the load"}, []string{"SUSPECT", "- 3 of 8"}},
 		"gone": {gone(), []string{"verdict SERVER GONE from 3.47 s of the window on (127.0.0.1:80 refused connections); 20,000 requests/s were offered",
 			" next Read in the server's log why it stopped, then repeat the run generator",
-			"generator CLIENT-BOUND: the generator was held up; the server may be faster than these numbers; busy 48.9 %, 1 % sent more than 20.0 µs late - the generator sent 1 % of the requests more than 11 ms late: the delay is in the latency, whose mean is 900 µs; give the generator "},
+			"generator CLIENT-BOUND: the generator was held up; the server may be faster than these numbers; busy 48.9 %, 1 % sent more than 20.0 µs late - the generator sent 1 % of the requests more than 11 ms late: the latency (mean 900 µs) contains this delay; give the generator "},
 			[]string{"for 2.53 s"}},
 		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s of the window on (all 8 connections were waiting for an answer when the run ended); 332,014 requests/s"}, []string{"SUSPECT"}},
 		"cut": {cut, []string{"all 8 connections were waiting for an answer when the run ended; the longest wait of a single connection was from 1.94 s of the window on",
