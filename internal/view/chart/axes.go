@@ -115,18 +115,13 @@ func percentileAxis(most float64) Axis {
 	a := Axis{Low: 1, High: high * 1.05, Log: true, Label: "percentile", Unit: "percentile"}
 	for _, v := range []float64{1, 2, 4, 10, 20, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9} {
 		if v <= high*1.001 {
-			a.Ticks = append(a.Ticks, Tick{v, percentileText(1 - 1/v)[1:]})
+			a.Ticks = append(a.Ticks, Tick{v, format.Percentile(1 - 1/v)[1:]})
 		}
 	}
 	return a
 }
 
 func percentileX(q float64) float64 { return 1 / (1 - q) }
-
-// percentileText is a quantile as people name it: p99.9.
-func percentileText(q float64) string {
-	return "p" + strconv.FormatFloat(math.Round(1e9*q)/1e7, 'f', -1, 64)
-}
 
 // ratioAxis is a logarithmic axis of ratios around 1.
 func ratioAxis(low, high float64, most int, label, unit string) Axis {
@@ -183,7 +178,7 @@ func tickText(unit string, v float64) string {
 	case "change":
 		return changeText(v)
 	case "percentile":
-		return percentileText(1 - 1/v)
+		return format.Percentile(1 - 1/v)
 	}
 	return format.Tick(unit, v)
 }

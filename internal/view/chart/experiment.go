@@ -247,7 +247,7 @@ func (e experiment) shiftView(i int) View {
 	v.Legend = e.legend(arms, Line)
 	v.X = Axis{Low: -0.6, High: float64(len(quantiles)) - 0.4, Label: "percentile"}
 	for k, q := range quantiles {
-		v.X.Ticks = append(v.X.Ticks, Tick{float64(k), percentileText(q)})
+		v.X.Ticks = append(v.X.Ticks, Tick{float64(k), format.Percentile(q)})
 	}
 	v.Y = ratioAxis(low/1.01, high*1.01, 8, "ratio", "ratio")
 	v.Marks = append([]Mark{{Kind: Line, Ink: "ink", Width: 1, Alpha: 0.6,

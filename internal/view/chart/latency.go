@@ -48,7 +48,7 @@ func runSpectrum(p payload.Run) View {
 	if len(v.Marks) > 0 {
 		last := v.Marks[0].Points[len(v.Marks[0].Points)-1]
 		v.Summary = fmt.Sprintf("%s by percentile, rising to %s at %s", v.Marks[0].Name,
-			format.Micros(last.Y), percentileText(1-1/last.X))
+			format.Micros(last.Y), format.Percentile(1-1/last.X))
 	}
 	return v.divide(names, func(name string) []string {
 		if name == names[0] {

@@ -45,8 +45,9 @@ var (
 		unit{1, " µs"}, unit{1e-3, " ns"})}
 	size = form{Steps: inLargestUnit(999.5, " B", unit{1e12, " TB"}, unit{1e9, " GB"},
 		unit{1e6, " MB"}, unit{1e3, " kB"})}
-	fine  = form{Steps: finePercents(), Trim: true}
-	ratio = form{Steps: []step{{Size: 1, Decimals: 4}}, Trim: true}
+	percentile = form{Steps: []step{{Size: 1, Decimals: 7}}, Trim: true}
+	fine       = form{Steps: percents(4, near100()...), Trim: true}
+	ratio      = form{Steps: []step{{Size: 1, Decimals: 4}}, Trim: true}
 )
 
 // units are the forms of amounts whose unit begins so. The number is multiplied by Times, and with
@@ -67,8 +68,7 @@ var units = []struct {
 func Script() ([]byte, error) {
 	forms := map[string]form{"digits3": digits3, "rate": rate, "percent": percent, "fine": fine,
 		"duration": duration, "bytes": size, "ratio": ratio, "count": {Steps: []step{{Size: 1}}},
-		"percentile": {Steps: []step{{Size: 1, Decimals: 7}}, Trim: true},
-		"number":     {Steps: significant(4, 3, -12), Trim: true}}
+		"percentile": percentile, "number": {Steps: significant(4, 3, -12), Trim: true}}
 	b, err := json.Marshal(map[string]any{"forms": forms, "units": units})
 	return append(append([]byte("const numbersOfGo="), b...), ";\n"...), err
 }
@@ -102,18 +102,23 @@ func significant(n, most, least int) (steps []step) {
 	return append(steps, step{Size: 1})
 }
 
-// finePercents are those of FinePercent.
-func finePercents() []step {
-	steps := []step{{From: 100 * mostShare, Unit: "more than ten times", Only: true},
-		{From: 100, Size: 1, Decimals: 1, Unit: " %"}}
-	for k := 10; k >= 0; k-- { // two digits of what 100 % has more
-		steps = append(steps, step{From: 100 - math.Pow10(-k), Size: 1, Decimals: k + 2, Unit: " %"})
-	}
-	for _, s := range significant(4, 1, -5) {
+// percents are the steps of a percentage to n digits, with more of them where it is near 100 %.
+func percents(n int, more ...step) []step {
+	steps := []step{{From: 100 * mostShare, Unit: "more than ten times", Only: true}}
+	for _, s := range append(more, significant(n, 2, leastPower)...) {
 		if s.Unit = " %"; s.From == 0 {
 			steps = append(steps, step{From: aboveZero, Unit: "below 0.00001 %", Only: true})
 		}
 		steps = append(steps, s)
+	}
+	return steps
+}
+
+// near100 are steps with two digits of what 100 % has more.
+func near100() []step {
+	steps := []step{{From: 100, Size: 1, Decimals: 1}}
+	for k := 10; k >= 0; k-- {
+		steps = append(steps, step{From: 100 - math.Pow10(-k), Size: 1, Decimals: k + 2})
 	}
 	return steps
 }

@@ -67,6 +67,7 @@ func SignificantDigits(f float64, n int) string { return digits.Significant(f, n
 const (
 	mostShare  = 10   // a share from which on its digits say nothing
 	leastShare = 1e-7 // one below which they do not either, which is 0.00001 %
+	leastPower = -5   // the power of ten of that percentage
 )
 
 // InPercent is a share as a percentage, three digits of it.
@@ -75,15 +76,8 @@ func InPercent(share float64) string { return Percentage(share, 3) }
 // Percentage is a share to n digits of a percentage. A share of ten or more is "more than ten
 // times".
 func Percentage(share float64, n int) string {
-	switch a := math.Abs(share); {
-	case math.IsNaN(share):
-		return TooFew
-	case a >= mostShare:
-		return "more than ten times"
-	case a > 0 && a < leastShare:
-		return "below 0.00001 %"
-	}
-	return SignificantDigits(100*share, n) + " %"
+	finite := min(max(share, -mostShare), mostShare)
+	return form{Steps: percents(n), Trim: true}.write(100*finite, false)
 }
 
 // FinePercent is a share as a percentage that is held against a limit, or against 100 %. It has

@@ -45,6 +45,9 @@ func Size(n float64) string { return size.write(n, false) }
 // Percent is f, of 100.
 func Percent(f float64) string { return percent.write(f, false) }
 
+// Percentile is a quantile as people name it: p99.9.
+func Percentile(q float64) string { return "p" + percentile.write(100*q, false) }
+
 // Bytes is a number of bytes for people.
 func Bytes(n int64) string { return Size(float64(n)) }
 
