@@ -106,6 +106,9 @@ func significant(n, most, least int) (steps []step) {
 func percents(n int, more ...step) []step {
 	steps := []step{{From: 100 * mostShare, Unit: "more than ten times", Only: true}}
 	for _, s := range append(more, significant(n, 2, leastPower)...) {
+		if s.From >= steps[len(steps)-1].From {
+			continue
+		}
 		if s.Unit = " %"; s.From == 0 {
 			steps = append(steps, step{From: aboveZero, Unit: "below 0.00001 %", Only: true})
 		}

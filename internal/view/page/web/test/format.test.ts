@@ -1,23 +1,21 @@
-// Forms are carried out as package format does.
+// Forms are carried out as package format does, whose test writes the samples.
 
-import "./numbers";
+import { samples } from "./numbers";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as format from "../src/format";
 
-test("a number has the step that it reaches, and of two texts equally near the even one", () => {
-  for (const [shown, v, text] of [
-    [format.count, 9007199254740992, "9,007,199,254,740,992"], [format.count, -1234567, "-1,234,567"], [format.count, -0.4, "0"],
-    [format.count, 0.5, "0"], [format.count, 1.5, "2"], [format.count, NaN, "–"], [format.duration, 0, "0 s"],
-    [format.duration, 1500, "1.50 ms"], [format.duration, 1.125, "1.12 µs"], [format.duration, 1.375, "1.38 µs"], [format.duration, 2.675, "2.67 µs"],
-    [format.rate, 12, "12"], [format.rate, 12.5, "12.50"], [format.finePercent, 99.5, "99.5 %"], [format.finePercent, 1000, "too much"],
-  ] as [(v: number) => string, number, string][]) assert.equal(shown(v), text, `${v}`);
+const { count, digits3, rate, percent, finePercent: fine, duration, bytes, percentile } = format;
+const forms: Record<string, (v: number) => string> = { count, digits3, rate, percent, fine, duration, bytes, percentile };
+
+test("numbers are written as Go writes them", () => {
+  for (const { form, unit, tick, of, text } of samples)
+    assert.equal(form ? forms[form](of) : format.amount(unit!, of, tick), text, `${form ?? unit} of ${of}`);
 });
 
-test("amounts have their units", () => {
-  for (const [unit, v, text] of [["µs", 1500, "1.50 ms"], ["µs per request", 1500, "1.50 ms per request"], ["", 1500, "1,500"], ["req/s", 12, "12 req/s"]] as [string, number, string][])
-    assert.equal(format.amount(unit, v), text);
-  assert.equal(format.amount("µs", 1500, true), "1.5 ms");
+test("no number is a dash, and none is below zero by nothing", () => {
+  assert.equal(format.count(NaN), "–");
+  assert.equal(format.count(-0.4), "0");
 });
 
 test("keys say their unit", () => {
