@@ -142,7 +142,7 @@ func verdictPart(r *lab.Record) document.Part {
 	for i, c := range r.Verdicts {
 		out.Table = append(out.Table, []string{format.PlainLine(c.Level), c.Metric,
 			format.PlainLine(c.Variant), comparisonRatio(c), comparisonInterval(c),
-			verdictMark(c, findings[i]), format.Count(int64(c.Trials)),
+			VerdictMark(c, findings[i]), format.Count(int64(c.Trials)),
 			pValueText(c.PAdjusted)})
 	}
 	if len(r.Verdicts) == 0 {
@@ -227,8 +227,8 @@ func comparisonRatio(c lab.Comparison) string {
 	return c.Bound.Text(format.RatioIn(c.Ratio, c.Low, c.High))
 }
 
-// verdictMark is a verdict with what has to be known of it.
-func verdictMark(c lab.Comparison, f answer.Finding) string {
+// VerdictMark is a verdict with what has to be known of it.
+func VerdictMark(c lab.Comparison, f answer.Finding) string {
 	if f.Verdict == answer.Noise {
 		f.Verdict = "A/A"
 	}

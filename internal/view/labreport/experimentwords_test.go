@@ -33,7 +33,7 @@ func TestExperimentSentences(t *testing.T) {
 		book.Collect(name, reporttest.Phrases("scope", scopeText(&r)))
 	}
 	for name, c := range verdicts() {
-		book.Collect(name, slices.Concat(reporttest.Phrases("sentence", comparisonSentence(c, labanswer.FindingOf(c, []lab.Comparison{c, c}))), reporttest.Phrases("mark", verdictMark(c, labanswer.FindingOf(c, nil)))))
+		book.Collect(name, slices.Concat(reporttest.Phrases("sentence", comparisonSentence(c, labanswer.FindingOf(c, []lab.Comparison{c, c}))), reporttest.Phrases("mark", VerdictMark(c, labanswer.FindingOf(c, nil)))))
 	}
 	for name, l := range map[string]experiment.Level{
 		"one":       {Connections: 1, Pipeline: 1},
@@ -130,8 +130,8 @@ func TestMarksOfLimits(t *testing.T) {
 	for name, want := range map[string]string{"alike": "the same, within 0 %", "bound": "not valid, client-bound",
 		"held up": "the same, within 0 %; 1 of 14 pairs held up", "bound and held up": "not valid, client-bound; 1 of 14 pairs held up",
 		"runs held up": "the same, within 0 %; 1 of 20 runs client-bound, 2 of grade F"} {
-		if verdictMark(all[name], labanswer.FindingOf(all[name], nil)) != want {
-			t.Errorf("%s: %q", name, verdictMark(all[name], labanswer.FindingOf(all[name], nil)))
+		if VerdictMark(all[name], labanswer.FindingOf(all[name], nil)) != want {
+			t.Errorf("%s: %q", name, VerdictMark(all[name], labanswer.FindingOf(all[name], nil)))
 		}
 		if name != "alike" && len(variantSentence(all[name], labanswer.FindingOf(all[name], nil))) <= len(variantSentence(all["alike"], labanswer.FindingOf(all["alike"], nil))) {
 			t.Errorf("%s: nothing is said of it: %q", name, variantSentence(all[name], labanswer.FindingOf(all[name], nil)))

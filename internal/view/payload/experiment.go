@@ -74,6 +74,7 @@ type forestBar struct {
 	Finding answer.Finding `json:"-"` // what the answer says of it
 	Verdict answer.Verdict `json:"verdict"`
 	Words   string         `json:"words"` // the verdict, with whether it must not be relied on
+	Mark    string         `json:"mark"`  // Words, and what has to be known of the trials
 	Settled bool           `json:"settled,omitempty"`
 }
 
@@ -127,8 +128,9 @@ func OfRecord(r *lab.Record) *Experiment {
 	for _, l := range r.Experiment.Levels {
 		p.Levels = append(p.Levels, Level{l.Name, l.IsOpen()})
 	}
-	for _, f := range labanswer.Findings(r) {
-		p.Forest = append(p.Forest, forestBar{nil, f, f.Verdict, f.Words(), f.IsSettled()})
+	for i, f := range labanswer.Findings(r) {
+		p.Forest = append(p.Forest, forestBar{nil, f, f.Verdict, f.Words(),
+			labreport.VerdictMark(r.Verdicts[i], f), f.IsSettled()})
 	}
 	return p
 }

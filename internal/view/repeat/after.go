@@ -7,14 +7,13 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/say"
-	"dyno/internal/view/format"
 )
 
 // leastProbe is how long a probe has to take for bounds by seconds.
 const leastProbe = loadplan.Seconds(8 * time.Second)
 
-const moreBusy = "%s at each rate that failed: the limit may be that of %s; search again with " +
-	"twice as many"
+const moreBusy = "%s at each rate that missed the objectives: with more of them the server may " +
+	"take more; search again with twice as many"
 
 // AfterSearch is what to do after a search, and the command: to search with more connections if all
 // were busy where it failed, and with probes that suffice, or to hold for longer what it found. It
@@ -26,8 +25,7 @@ func AfterSearch(s *capacity.Search) (says, command, lost string) {
 	}
 	switch busy := s.AllBusy(); {
 	case busy.Connections > 0:
-		says = fmt.Sprintf(moreBusy, say.Shortage(busy), format.Plural(int64(busy.Connections),
-			"connection"))
+		says = fmt.Sprintf(moreBusy, say.Shortage(busy))
 		if short {
 			says += ", and with longer probes"
 		}

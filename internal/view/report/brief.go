@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/result"
@@ -168,7 +169,7 @@ func deadVerdict(r *result.Result) string {
 	}
 	switch {
 	case found && unfinished.AtEnd && len(r.Errors) == 0:
-		why += fmt.Sprintf(": %s (%s)", say.Sentence(f), timesText(unfinished.Count))
+		why += fmt.Sprintf(": %s (%s)", say.Sentence(f), digits.Times(unfinished.Count))
 	case r.Cause != "":
 		why += ": " + format.PlainLine(r.Cause)
 	case len(r.Errors) > 0:
@@ -335,7 +336,7 @@ func kindText(r *result.Result, e result.Error) string {
 	if e.Phase == "check" {
 		what = "check " + format.PlainLine(e.Kind) + ": " + format.PlainLine(e.Detail)
 	}
-	s := fmt.Sprintf("%s: %s", what, timesText(e.Count))
+	s := fmt.Sprintf("%s: %s", what, digits.Times(e.Count))
 	if e.Sample != "" {
 		s += ", first answer: " + format.Clip(format.PlainLine(e.Sample), 120)
 	}

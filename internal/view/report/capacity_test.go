@@ -297,7 +297,7 @@ func TestNextOfBusySearches(t *testing.T) {
 			s.Probes[i].Facts = []fact.Fact{late}
 		}
 	}
-	const want = "all 100 connections were busy at each rate that failed: the limit may be that of 100 connections; search again with twice as many"
+	const want = "all 100 connections were busy at each rate that missed the objectives: with more of them the server may take more; search again with twice as many"
 	if next := searchStep(s); len(next) != 1 || next[0].Text != want || !strings.Contains(next[0].Command, "dyno find") ||
 		!strings.Contains(next[0].Command, " -c 200 ") || s.Plan.Connections != 100 {
 		t.Errorf("%+v", next)

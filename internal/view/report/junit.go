@@ -31,7 +31,8 @@ func JUnit(w io.Writer, r *result.Result) error {
 	}
 	trusted := format.TestCase{Name: notTheLimit}
 	if r.Generator.Verdict != result.OK || r.Generator.NotJudged() {
-		trusted.Skipped = &format.Problem{Message: verdictText(r), Text: format.PlainLines(Reasons(r))}
+		trusted.Skipped = &format.Problem{Message: verdictText(r),
+			Text: format.PlainLines(RunSentences(r).Reasons)}
 	}
 	s.AddCases(completed, trusted)
 	for _, o := range r.Objectives {

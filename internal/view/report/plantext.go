@@ -449,10 +449,9 @@ const notTheLimit = "the generator was not the limit"
 // loop takes from it; else all.
 func doubtedNumbers(r *result.Result) string {
 	numbers := "the highest latencies"
-	for _, d := range r.Generator.Doubts {
+	for _, d := range ownDoubts(r) {
 		switch {
-		case !r.IsOwn(d) || d.Verdict == result.OK:
-		case d.Cause == result.Pauses, d.Cause == result.Stops:
+		case isPause(d):
 		case d.Kind == result.HeldUp && r.Model == result.OpenLoop:
 			numbers = "latency"
 		case d.Kind == result.HeldUp:

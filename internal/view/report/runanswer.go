@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fact"
 	"dyno/internal/result"
@@ -316,18 +317,11 @@ func detailText(r *result.Result, e result.Error, v say.Voice) string {
 
 // errorLine is a kind of error in a line.
 func errorLine(r *result.Result, e result.Error, v say.Voice) string {
-	s := fmt.Sprintf("%s (%s)", detailText(r, e, v), timesText(e.Count))
+	s := fmt.Sprintf("%s (%s)", detailText(r, e, v), digits.Times(e.Count))
 	if e.Sample != "" {
 		s += ", first answer: " + format.Clip(format.PlainLine(e.Sample), 120)
 	}
 	return s
-}
-
-func timesText(n int64) string {
-	if n == 1 {
-		return "once"
-	}
-	return format.Count(n) + " times"
 }
 
 // generatorClause is what the generator did to the numbers; "" if nothing.

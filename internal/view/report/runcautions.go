@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"dyno/internal/digits"
 	"dyno/internal/fact"
 	"dyno/internal/result"
 	"dyno/internal/say"
@@ -53,7 +54,7 @@ func runCautions(r *result.Result, v say.Voice) (all []answer.Caution) {
 		for _, check := range r.Checks {
 			if check.Failed > 0 {
 				c.Reasons = append(c.Reasons, fmt.Sprintf("check %s failed %s",
-					format.PlainLine(check.Name), timesText(check.Failed)))
+					format.PlainLine(check.Name), digits.Times(check.Failed)))
 			}
 		}
 		all = append(all, c)

@@ -235,6 +235,7 @@ export interface Flame {
 export interface Judged {
   verdict: string;
   words: string;
+  mark: string; // words, and what has to be known of the trials
   settled?: boolean;
 }
 

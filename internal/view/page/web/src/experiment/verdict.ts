@@ -83,14 +83,6 @@ function verdictTable(p: Payload): HTMLElement | null {
   if (all.length === 0) return null;
   const rows = all.map((c, i): (Cell | string)[] => {
     const at = `record.verdicts.${i}.`;
-    const marks = [
-      p.forest![i].words,
-      c.disturbed ? `${c.disturbed} held up` : "",
-      c.grade_f ? `${c.grade_f} of grade F` : "",
-      c.missing ? `${c.missing} missing` : "",
-    ]
-      .filter((s) => s)
-      .join(", ");
     return [
       c.level,
       c.metric,
@@ -98,7 +90,7 @@ function verdictTable(p: Payload): HTMLElement | null {
       told(at + "ratio", c.ratio),
       told(at + "low", c.low),
       told(at + "high", c.high),
-      marks,
+      p.forest![i].mark,
       cell(at + "trials", c.trials, count),
       cell(at + "p_adjusted", c.p_adjusted, pValue),
     ];

@@ -36,7 +36,6 @@ interface Change {
 
 /** Answered is the beginning of a report. */
 export interface Answered {
-  sentence: string;
   box: "clear" | "note" | "doubt" | "bad";
   summary: string;
   card: Row[]; // three lines
