@@ -50,7 +50,7 @@ engine/proto/prototest: engine/proto /
 engine/scenario: engine/proto /
 fault: /
 fact: /
-say: digits fact /
+say: digits fact stats /
 setting: engine/stream digits engine/data engine/loadplan engine/proxyproto engine/requests fact /
 setting/settingtest: /
 engine/redirect: engine/proto /
@@ -148,12 +148,12 @@ view/reporttest: engine/proto observe/probe observe/profile result fact say view
 view/method: engine/loadplan result view/format /
 view/repeat: capacity say redact result view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /
-view/report: result/streamed objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat engine/loadplan engine/loadresult setting /
+view/report: digits result/streamed objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat engine/loadplan engine/loadresult setting /
 view/historytext: engine/loadplan fact say store view/document view/format view/repeat view/report /
 view/screen: say setting engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: digits fact result say /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
-view/labreport: fairness fact say lab lab/experiment lab/judge lab/run observe/profile result stats view/answer view/document view/format view/labanswer view/report /
+view/labreport: fairness fact say lab lab/experiment lab/judge lab/run observe/profile result setting stats view/answer view/document view/format view/labanswer view/report /
 view/payload: result/streamed view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
 view/page: capacity result view/chart view/format view/payload view/drawing /
 view/page/pagetest: / github.com/chromedp
@@ -171,7 +171,7 @@ notices/generate: /
 fleet/wire: engine/metric engine/unpack result engine/loadplan engine/loadresult / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy: engine/loadplan / go.yaml.in/yaml
 fleet: fact remote fleet/policy fleet/wire engine/load engine/scenario engine/metric result engine/loadplan engine/loadresult engine/machine engine/luascript / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli: result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/fields engine/proto/h1 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/payload view/drawing view/manpage lab/workload result/plansecrets view/historytext setting lazyregexp / charm.land/bubbletea golang.org/x/sys golang.org/x/term
+cli: digits result/hdrfile hole fact say lab/design lab/experiment/starter fault engine/reqlog engine/luascript engine/metric result/scripted engine/scenario engine/hurl engine/session engine/proto/fields engine/proto/h1 engine/check engine/data engine/onestep engine/template atomicfile capacity dynohome lab/experiment lab/experiment/secrets fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire imports imports/accesslog imports/curl imports/har imports/vegeta lab lab/judge lab/run lab/versus view/labanswer engine/load nearest notices remote view/page observe/probe observe/profile engine/proto redact view/format view/labreport view/peers view/report view/sample view/screen engine/requests result view/serve server store target engine/loadplan engine/loadresult objective view/live view/chart view/payload view/drawing view/manpage lab/workload result/plansecrets view/historytext setting lazyregexp / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 cli/net: /
 cli/net/make: / github.com/google/pprof
 bench: stats /  golang.org/x/sys

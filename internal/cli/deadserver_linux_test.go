@@ -134,7 +134,7 @@ func TestClosedRunWithoutAnswers(t *testing.T) {
 		die  func(*dying)
 		says string
 	}{
-		"frozen":   {func(*dying) {}, "all 4 connections were waiting for an answer when the run ended"},
+		"frozen":   {func(*dying) {}, "all 4 connections were still waiting for an answer when the run ended"},
 		"vanished": {(*dying).vanish, "no answer in time: not open when the run ended"},
 	} {
 		t.Run(name, func(t *testing.T) {

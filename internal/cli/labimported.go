@@ -7,7 +7,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
-	"dyno/internal/view/format"
+	"dyno/internal/setting"
 )
 
 // importedOption is --imported of what runs a stored experiment again.
@@ -25,7 +25,7 @@ func (s streams) refuseImported(dir string, e *experiment.Experiment) int {
 		}
 	}
 	s.writeError(fmt.Sprintf("read %s; if you trust it all, give --imported",
-		format.ShellQuote(filepath.Join(dir, lab.SourceFile))))
+		setting.ShellQuote(filepath.Join(dir, lab.SourceFile))))
 	return exitUsage
 }
 
@@ -45,7 +45,7 @@ func commandsOf(d experiment.Definition) (all []string) {
 		}
 		words := make([]string, len(c))
 		for i, w := range c {
-			words[i] = format.ShellQuote(string(w))
+			words[i] = setting.ShellQuote(string(w))
 		}
 		all = append(all, what+" "+strings.Join(words, " "))
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"dyno/internal/digits"
 	"dyno/internal/dynohome"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
@@ -304,7 +305,7 @@ func failureOf(r *result.Result, told bool) string {
 	}
 	f, cut, found := fact.Find[fact.AnswerUnfinished](r.Facts)
 	if found && cut.AtEnd && len(r.Errors) == 0 {
-		return fmt.Sprintf("%s: %s (%s)", head, say.Sentence(f), countTimes(cut.Count))
+		return fmt.Sprintf("%s: %s (%s)", head, say.Sentence(f), digits.Times(cut.Count))
 	}
 	if len(r.Errors) == 0 {
 		return fmt.Sprintf("%s: %s sent, none answered in %s", head,
@@ -318,12 +319,5 @@ func failureOf(r *result.Result, told bool) string {
 	if e.Address != "" {
 		where += " " + e.Address
 	}
-	return fmt.Sprintf("%s: %s: %s (%s)", head, where, e.Text(r.Voice()), countTimes(e.Count))
-}
-
-func countTimes(n int64) string {
-	if n == 1 {
-		return "once"
-	}
-	return format.Plural(n, "time")
+	return fmt.Sprintf("%s: %s: %s (%s)", head, where, e.Text(r.Voice()), digits.Times(e.Count))
 }

@@ -72,14 +72,14 @@ func TestRetriesAreShown(t *testing.T) {
 	for _, o := range []session.Observation{
 		{Step: "GET /a", Response: &scenario.Response{Failed: "read"}, Failed: true, Retries: 2},
 		{Step: "GET /a", Response: &scenario.Response{Status: 302}, Failed: true, Retry: 1, Retries: 2,
-			Refused: errors.New("a.hurl:3:1: the request was redirected more than 1 times, the limit of the option \"max-redirs\"")},
+			Refused: errors.New("a.hurl:3:1: the request was redirected more than 1 times, which is the most that the option \"max-redirs\" allows")},
 		{Step: "GET /a", Response: &scenario.Response{Status: 200}, Retry: 2, Retries: 2},
 	} {
 		w.step(o)
 	}
 	const want = `FAILED GET /a: no response (read)
 FAILED GET /a: 302 (retry 1 of at most 2)
-  FAILED a.hurl:3:1: the request was redirected more than 1 times, the limit of the option "max-redirs"
+  FAILED a.hurl:3:1: the request was redirected more than 1 times, which is the most that the option "max-redirs" allows
 ok     GET /a: 200 (retry 2 of at most 2)
 `
 	if to.String() != want {

@@ -18,7 +18,7 @@ import (
 	labrun "dyno/internal/lab/run"
 	"dyno/internal/lab/versus"
 	"dyno/internal/lab/workload"
-	"dyno/internal/view/format"
+	"dyno/internal/setting"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
 )
@@ -191,7 +191,7 @@ func (s streams) concludeVersus(l *labrun.Lab, r *lab.Record, err, lost error, f
 	a := labanswer.Of(r)
 	all := labanswer.Standings(r, a)
 	if f.verbose {
-		fmt.Fprintf(s.err, "  experiment: %s\n", format.ShellQuote(filepath.Join(l.Dir, vsFile)))
+		fmt.Fprintf(s.err, "  experiment: %s\n", setting.ShellQuote(filepath.Join(l.Dir, vsFile)))
 	}
 	err = labreport.Standings(s.out, r.Experiment.Design.Baseline, all, a.Unreliable,
 		s.reportStyle())
@@ -230,12 +230,13 @@ func (s streams) failUnfit(f *vsFlags, r *lab.Record) (code int, again bool) {
 			differs = true
 			continue
 		}
-		fmt.Fprintf(s.err, "dyno: %s cannot be compared: %s\n", a.Name, indented(a.Unfit))
-		s.noteError(a.Name + " cannot be compared: " + a.Unfit)
+		why := a.Name + " cannot be compared: " + a.Unfit
+		fmt.Fprintf(s.err, "dyno: %s\n", indented(why))
 		if a.Remedy != "" {
-			s.noteError(a.Name + " cannot be compared: " + a.Unfit + "; " + a.Remedy)
 			s.writeLine("dyno: %s", a.Remedy)
+			why += "; " + a.Remedy
 		}
+		s.noteError(why)
 		keep = true // its output, which the message names
 	}
 	if !differs {

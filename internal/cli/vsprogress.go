@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	labrun "dyno/internal/lab/run"
 	"dyno/internal/view/format"
@@ -143,6 +144,6 @@ func (p *vsProgress) isShown(round int) bool {
 	if p.rounds > 0 {
 		return round < p.rounds && 4*round/p.rounds > 4*(round-1)/p.rounds
 	}
-	least := round / judge.MinRounds
-	return round%judge.MinRounds == 0 && least&(least-1) == 0
+	least := round / experiment.LeastRounds
+	return round%experiment.LeastRounds == 0 && least&(least-1) == 0
 }

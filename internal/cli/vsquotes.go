@@ -8,7 +8,7 @@ import (
 	"dyno/internal/engine/requests"
 	"dyno/internal/lab/versus"
 	"dyno/internal/redact"
-	"dyno/internal/view/format"
+	"dyno/internal/setting"
 )
 
 // unquotedFault says how servers' commands are written that lack their quotes, so that their flags
@@ -24,7 +24,7 @@ func unquotedFault(args []string, groups []group, keep redact.Replacer) error {
 		for _, w := range keep.Words(words) {
 			parts = append(parts, quotePart(w))
 		}
-		text += " " + format.ShellQuote(strings.Join(parts, " "))
+		text += " " + setting.ShellQuote(strings.Join(parts, " "))
 	}
 	return fmt.Errorf("each server's command needs quotes:%s", text)
 }
@@ -48,10 +48,10 @@ func unquotedCommands(args []string, groups []group) (commands [][]string) {
 // quotePart is a word of a command, which needs no quotes for the braces of {port}.
 func quotePart(word string) string {
 	const port = "0"
-	if plain := strings.ReplaceAll(word, "{port}", port); format.ShellQuote(plain) == plain {
+	if plain := strings.ReplaceAll(word, "{port}", port); setting.ShellQuote(plain) == plain {
 		return word
 	}
-	return format.ShellQuote(word)
+	return setting.ShellQuote(word)
 }
 
 // commandLength is how many of args are an unquoted command, which they begin with; 0 if they begin

@@ -147,6 +147,14 @@ func Were(n int64) string {
 	return "were"
 }
 
+// Times is how often something was: "once", "12 times".
+func Times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return Plural(n, "time")
+}
+
 // Micros is us microseconds in three digits, with a space before the unit: "3.65 ms".
 func Micros(us float64) string {
 	d := time.Duration(us * 1e3)

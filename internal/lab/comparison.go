@@ -210,17 +210,26 @@ func (g *GateOutcome) DescribeWorse() string { return strings.Join(g.worsenings(
 // Explain says in one line what a gate decided: that it passed, what is worse, or what is open.
 func (g *GateOutcome) Explain() string { return strings.Join(g.Items(), "; ") }
 
-// Besides begins what is undecided beside a regression.
-const Besides = "undecided besides: "
+// Decide sets the outcome, and what is open beside it.
+func (g *GateOutcome) Decide(verdict string, open []string) {
+	g.Verdict, g.Open = verdict, open
+	g.Why = strings.Join(g.openItems(), "; ")
+}
+
+// openItems are Open, introduced where there is a regression besides.
+func (g *GateOutcome) openItems() []string {
+	open := slices.Clone(g.Open)
+	if len(open) > 0 && g.Verdict == Regression {
+		open[0] = "undecided besides: " + open[0]
+	}
+	return open
+}
 
 // Items are what Explain says, item by item; the first begins with the outcome.
 func (g *GateOutcome) Items() []string {
-	open := slices.Clone(g.Open)
-	switch {
-	case len(open) == 0 && g.Why != "":
+	open := g.openItems()
+	if len(open) == 0 && g.Why != "" { // of an older dyno
 		open = []string{g.Why}
-	case len(open) > 0 && g.Verdict == Regression:
-		open[0] = Besides + open[0]
 	}
 	lead := "inconclusive: "
 	switch {

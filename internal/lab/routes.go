@@ -9,8 +9,8 @@ import (
 	"dyno/internal/result/streamed"
 )
 
-// A RouteMeasure is a number of streams, or of goodput, that a route of a result may have. It has
-// the name of the one of Measures that is of all.
+// A RouteMeasure is a number of one route of a result, of its streams or its goodput. Where
+// Measures has the number of the whole result, the two have one name.
 type RouteMeasure struct {
 	Name, Unit string
 	of         func(*result.Route) (value float64, ok bool)

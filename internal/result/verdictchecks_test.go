@@ -132,9 +132,9 @@ func TestJudge(t *testing.T) {
 		{"Little, one unanswered explains a tenth", func(r *Result) {
 			r.Generator.Little, r.Requests.Unfinished = set(0.5), 1
 		}, ClientBound, "50 % of the time, as rate × mean latency shows (Little's law): the rest of the time they waited for answers that never came, were"},
-		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections were waiting for an answer when the run ended, and had been from 5.69 s of the window on"},
+		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections were still waiting for an answer when the run ended, and had been from 5.69 s of the window on"},
 		{"silent for some", silentFor(1.72, func(r *Result) { r.Requests.Unfinished, r.Window.UnavailableFromS = 4, set(5.69) }), Suspect,
-			"4 of 10 connections were waiting for an answer when the run ended, and had been from 5.69 s of the window on"},
+			"4 of 10 connections were still waiting for an answer when the run ended, and had been from 5.69 s of the window on"},
 		{"held", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS, r.Requests.Held = 3, set(0.0), 3
 			r.Errors = []Error{{Phase: "read", Kind: "reset", Detail: "connection reset by peer", Count: 1}}
@@ -142,10 +142,10 @@ func TestJudge(t *testing.T) {
 		{"silent, and the generator was idle", silentFor(4.3, func(r *Result) { r.Window.UnavailableS = 0.09 }),
 			Suspect, "connections had a request in flight only 58 % of the time"},
 		{"silent, with wrong answers", silentFor(4.3, func(r *Result) { wrong(r, 100, "503") }), Suspect,
-			"all 10 connections were waiting for an answer when the run ended"},
+			"all 10 connections were still waiting for an answer when the run ended"},
 		{"silent, and one was lost", silentFor(4.3, func(r *Result) {
 			r.Errors = []Error{{Phase: "read", Kind: "reset", Detail: "connection reset by peer", Count: 1}}
-		}), Suspect, "all 10 connections were waiting for an answer when the run ended"},
+		}), Suspect, "all 10 connections were still waiting for an answer when the run ended"},
 		{"silent, and all timed out", silentFor(4.3, func(r *Result) {
 			r.Errors = []Error{{Phase: "timeout", Kind: "timeout", Detail: "no answer in time", Count: 10}}
 		}), Suspect, "on average over the window, 4.3 of the 10 connections had no service from the server (no answer in time), from 5.69 s of the window on"},
@@ -283,7 +283,7 @@ func TestWarnings(t *testing.T) {
 		{"users or connections were busy", func(r *Result) {
 			r.Model, r.Plan.Steps, r.Plan.Users = OpenLoop, []string{"a", "b"}, 30
 			r.Iterations = &Iterations{Users: 30, Started: 100, Waiting: set(int64(100))}
-		}, "all 30 users were busy, or all 10 connections were busy, so the offered rate was not reached; raise --users, " +
+		}, "all 30 users or all 10 connections were busy, so the offered rate was not reached; raise --users, " +
 			"or raise -c, or lower -R"},
 		{"a backlog", func(r *Result) { r.Requests.SentAfter = set(int64(1234567)) },
 			"1,234,567 requests were sent only after the window: all 10 connections were busy"},

@@ -41,22 +41,14 @@ func sessionFailed(a fact.SessionFailed) string {
 	if len(a.Status) > 0 {
 		codes := make([]string, len(a.Status))
 		for i, s := range a.Status {
-			codes[i] = s.Code + " (" + times(s.Count) + ")"
+			codes[i] = s.Code + " (" + digits.Times(s.Count) + ")"
 		}
-		all = append(all, "in all, it answered "+listed(codes))
+		all = append(all, "in all, it answered "+Listed(codes))
 	}
 	if len(all) == 0 {
 		all = []string{"no response came"}
 	}
 	return "the session with its server failed: " + strings.Join(all, "; ")
-}
-
-// times is how often something was: "once", "12 times".
-func times(n int64) string {
-	if n == 1 {
-		return "once"
-	}
-	return count(n) + " times"
 }
 
 func armMend(a fact.ArmMend) string {
@@ -78,7 +70,7 @@ func armMend(a fact.ArmMend) string {
 		return same
 	}
 	return fmt.Sprintf("%s; to allow that %s may differ, write fairness: {allow: [%s]}", same,
-		listed(a.Aspects), strings.Join(a.Allowed, ", "))
+		Listed(a.Aspects), strings.Join(a.Allowed, ", "))
 }
 
 // tried are the settings of the generator.

@@ -167,7 +167,7 @@ func roundsAdded(a fact.RoundsAdded) string {
 		after[i] = fmt.Sprint(n)
 	}
 	return fmt.Sprintf("rounds were added when the verdicts of %s rounds were known: verdicts and "+
-		"intervals are corrected for %d looks at the data", listed(after), len(a.After)+1)
+		"intervals are corrected for %d looks at the data", Listed(after), len(a.After)+1)
 }
 
 // generatorChoice says how much the settings of the generator move a cell.
@@ -216,11 +216,11 @@ func quoted(names []string) string {
 	for i, name := range names {
 		all[i] = strconv.Quote(name)
 	}
-	return listed(all)
+	return Listed(all)
 }
 
-// listed are words: "status, body and date".
-func listed(words []string) string {
+// Listed are words: "status, body and date".
+func Listed(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")
@@ -235,7 +235,7 @@ func profilesShared(a fact.ProfilesShared) string {
 		all[i] = cell(c.Variant, c.Level)
 	}
 	return fmt.Sprintf("the profiles of %s were written to one file, which has only the last of them",
-		listed(all))
+		Listed(all))
 }
 
 // weakDesign says what a design cannot show, behind the key that it is about.

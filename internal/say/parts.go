@@ -53,7 +53,7 @@ func ofParts(of fact.Scope, sentence string) string {
 	if len(all) == 1 {
 		who, each = "generator ", ""
 	}
-	who += listed(all)
+	who += Listed(all)
 	if of.OfParts > 0 {
 		who += fmt.Sprintf(" (of %d)", of.OfParts)
 	}

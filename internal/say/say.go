@@ -189,24 +189,23 @@ func notInTime(a fact.NotInTime) string {
 
 // Shortage says why no more could be sent.
 func Shortage(s fact.Shortage) string {
-	users, connections := allBusy(s.Users, "user"), allBusy(s.Connections, "connection")
 	switch s.Of {
 	case fact.OfServer:
 		return fmt.Sprintf("for %s no connection could be opened", digits.Micros(s.OutageUS))
 	case fact.OfUsers:
-		return users
+		return allOf(s.Users, "user") + " " + digits.Were(int64(s.Users)) + " busy"
 	case fact.OfEither:
-		return users + ", or " + connections
+		return allOf(s.Users, "user") + " or " + allOf(s.Connections, "connection") + " were busy"
 	}
-	return connections
+	return allOf(s.Connections, "connection") + " " + digits.Were(int64(s.Connections)) + " busy"
 }
 
-// allBusy says that all of n things were busy: "all 10 connections were busy".
-func allBusy(n int, thing string) string {
+// allOf are n things: "all 10 connections".
+func allOf(n int, thing string) string {
 	if n == 1 {
-		return "the one " + thing + " was busy"
+		return "the one " + thing
 	}
-	return "all " + digits.Plural(int64(n), thing) + " were busy"
+	return "all " + digits.Plural(int64(n), thing)
 }
 
 // lostReasons say how an address was lost, after the address.
@@ -304,5 +303,5 @@ func numbers(all []int) string {
 	if n := len(all) - most; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", n))
 	}
-	return listed(parts)
+	return Listed(parts)
 }

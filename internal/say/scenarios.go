@@ -76,8 +76,8 @@ func inScenario(a fact.InScenario) string {
 	case fact.FormatsMixed:
 		return fmt.Sprintf("one load cannot have streams of both %s and %s", a.Other, a.Value)
 	case fact.RedirectsMany:
-		return fmt.Sprintf("the request was redirected more than %d times, the limit of the option "+
-			`"max-redirs"`, a.Most)
+		return fmt.Sprintf("the request was redirected more than %d times, which is the most that "+
+			`the option "max-redirs" allows`, a.Most)
 	case fact.NoHost:
 		return fmt.Sprintf("the URL has no host: begin it with {{base}}, as in %s {{base}}/", a.Name)
 	case fact.NoScheme:

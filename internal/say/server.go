@@ -172,7 +172,7 @@ func waiting(a fact.NoServer) string {
 	if a.Unanswered == 1 {
 		were = "was"
 	}
-	return places(a.Unanswered, a) + " " + were + " waiting for an answer when the run ended"
+	return places(a.Unanswered, a) + " " + were + " still waiting for an answer when the run ended"
 }
 
 // places are n of the connections of a load, or of the requests in flight on them.

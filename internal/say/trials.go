@@ -5,6 +5,7 @@ import (
 
 	"dyno/internal/digits"
 	"dyno/internal/fact"
+	"dyno/internal/stats"
 )
 
 // trialPhrase is the sentence for a doubt about a trial; empty of another kind.
@@ -60,7 +61,7 @@ func trialPhrase(args fact.Args) (p phrase) {
 // show is what the seconds of a trial show, as an object.
 func show(what string) string {
 	switch what {
-	case "warm-up", "slowdown":
+	case string(stats.WarmUp), string(stats.Slowdown):
 		return "a " + what
 	}
 	return what

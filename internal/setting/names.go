@@ -2,6 +2,7 @@ package setting
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"dyno/internal/engine/loadplan"
@@ -225,12 +226,16 @@ func (s *Setting) label() string {
 	return "“" + cmp.Or(s.Form.Label, s.Name) + "”"
 }
 
-// shellWord is a value as a shell takes it.
-func shellWord(value string) string {
-	if strings.ContainsAny(value, "<>|&;()$*? ") {
-		return "'" + value + "'"
+// ShellQuote is a word as a shell reads it.
+func ShellQuote(s string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_-./:,=@%+", r)
 	}
-	return value
+	if s != "" && !slices.ContainsFunc([]rune(s), func(r rune) bool { return !safe(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // settle is advise for what is a field, and not a flag.
@@ -258,5 +263,5 @@ func advise(name, value string) string {
 	case fact.None:
 		return "leave out " + name
 	}
-	return "give " + name + " " + shellWord(value)
+	return "give " + name + " " + ShellQuote(value)
 }

@@ -20,7 +20,7 @@ CREATE TABLE results (
 	connections INTEGER NOT NULL,
 	offered     REAL,             -- requests a second, of an open loop
 	run_verdict TEXT NOT NULL,
-	generator   TEXT NOT NULL,    -- its verdict on itself
+	generator   TEXT NOT NULL,    -- what its self-check found
 	plan        TEXT NOT NULL,    -- fingerprints
 	machine     TEXT NOT NULL,
 	host        TEXT NOT NULL,    -- JSON

@@ -65,7 +65,7 @@ func TestRedirectsThatEnd(t *testing.T) {
 		"//other.test/x":              "test.hurl:3:1: the redirect to \"//other.test/x\" leads to an origin",
 		"http://shop.test:8080@evil/": "test.hurl:3:1: the redirect to \"http://shop.test:8080@evil/\" leads to an origin",
 		"mailto:a@b":                  "test.hurl:3:1: the redirect to \"mailto:a@b\" leads to an origin",
-		"/again":                      "test.hurl:3:1: the request was redirected more than 4 times, the limit of the option \"max-redirs\"",
+		"/again":                      "test.hurl:3:1: the request was redirected more than 4 times, which is the most that the option \"max-redirs\" allows",
 		"http://shop.test:8080/%zz":   "test.hurl:3:1: the redirect to \"http://shop.test:8080/%zz\" is no URL",
 	} {
 		m := mustCompile(t, "GET {{base}}/\n[Options]\nlocation: true\nmax-redirs: 4\nHTTP 200", nil)
@@ -128,7 +128,7 @@ func TestRetryBehindRedirects(t *testing.T) {
 		{"", "", []int{302, 500}, "/ /1", "0 0", "failed"},
 		{"max-redirs: 1", "HTTP 200", []int{302, 302, 302, 200}, "/ /1 / /1 /last", "0 0 9 0 0", ""},
 		{"max-redirs: 0", "HTTP 200", []int{302, 200}, "/ / /last", "0 9 0", ""},
-		{"max-redirs: 0", "HTTP 200", []int{302}, "/ / /", "0 9 9", "test.hurl:3:1: the request was redirected more than 0 times, the limit of the option \"max-redirs\""},
+		{"max-redirs: 0", "HTTP 200", []int{302}, "/ / /", "0 9 9", "test.hurl:3:1: the request was redirected more than 0 times, which is the most that the option \"max-redirs\" allows"},
 		{"delay: 4ms", "HTTP 200", []int{302, none, 302, 200}, "/ /1 / /1 /last", "4 0 9 0 0", ""},
 		{"repeat: 2\ndelay: 4ms", "HTTP 200", []int{302, none, 302, 200, 302, none, none, 302, 200}, "/ /1 / /1 / /1 / / /1 /last",
 			"4 0 9 0 4 0 9 9 0 0", ""},

@@ -7,6 +7,7 @@ import (
 
 	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
 )
 
@@ -99,7 +100,7 @@ func compareNoise(now *lab.Record, others []*lab.Record) (all []lab.Noise) {
 // the pairs' centre, which narrows as pairs are added. ok is false if there are too few pairs, or
 // if an older version did not store the interval.
 func pairNoise(c lab.Comparison) (share float64, ok bool) {
-	if c.Trials < MinRounds || c.Alone.Low <= 0 {
+	if c.Trials < experiment.LeastRounds || c.Alone.Low <= 0 {
 		return 0, false
 	}
 	const normal = 1.96

@@ -41,8 +41,8 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []fact.Fact) {
 	case d.Isolation == experiment.Shared:
 		add(fact.ServersKept{})
 	}
-	if n := len(groupTrials(SelectBatch(trials, false)).roundNumbers()); n > 0 && n < MinRounds &&
-		!d.Screen {
+	n := len(groupTrials(SelectBatch(trials, false)).roundNumbers())
+	if n > 0 && n < experiment.LeastRounds && !d.Screen {
 		add(design.FewRounds(n))
 	}
 	all = append(all, loadCautions(r)...)

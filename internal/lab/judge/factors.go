@@ -6,6 +6,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/design"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
 )
 
@@ -73,7 +74,7 @@ func judgeUnreplicated(all []*paired) {
 	type cell struct{ metric, level string }
 	families := map[cell][]*paired{}
 	for _, p := range all {
-		if p.Factor != "" && len(p.row) < MinRounds {
+		if p.Factor != "" && len(p.row) < experiment.LeastRounds {
 			at := cell{p.Metric, p.Level}
 			families[at] = append(families[at], p)
 		}

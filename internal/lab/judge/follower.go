@@ -129,7 +129,7 @@ func queuedSlots(r *lab.Record, trials []*lab.Trial) (left []lab.Slot) {
 	d := r.Experiment.Design
 	had, rounds := map[lab.AttemptKey]bool{}, d.Rounds
 	if d.Precision > 0 {
-		rounds = max(rounds, MinRounds)
+		rounds = max(rounds, experiment.LeastRounds)
 	}
 	for _, t := range trials {
 		had[t.Key(t.Attempt)] = true

@@ -238,10 +238,7 @@ func setOutcome(g *lab.GateOutcome, verdict string, open []string) {
 	if verdict == lab.Passed && len(open) > 0 {
 		verdict = lab.Undecided
 	}
-	g.Verdict, g.Open, g.Why = verdict, open, strings.Join(open, "; ")
-	if verdict == lab.Regression && g.Why != "" {
-		g.Why = lab.Besides + g.Why
-	}
+	g.Decide(verdict, open)
 }
 
 // undecidedReason explains why a comparison is inconclusive, and what would decide it.

@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/grade"
 	"dyno/internal/result"
 	"dyno/internal/stats"
@@ -218,7 +219,8 @@ func (g Group) timeSpan() (first, last time.Time) {
 
 // tooFewFacts find samples with so few runs that even completely separate values could not differ
 // significantly. Holm's correction multiplies the smallest p by the number of comparisons. Of
-// rounds there is no such number: it takes MinRounds, and each comparison says how many it has.
+// rounds there is no such number: it takes experiment.LeastRounds, and each comparison says how
+// many it has.
 func (u *Unpaired) tooFewFacts() []fact.Fact {
 	compared, least := u.leastSignificance()
 	if compared == 0 || u.IsSingle() || u.AreInRounds() || least*float64(compared) <= significance {
@@ -245,7 +247,7 @@ func (u *Unpaired) leastSignificance() (compared int, least float64) {
 // and a significant difference.
 func (u *Unpaired) EnoughRuns() int {
 	compared, _ := u.leastSignificance()
-	return max(MinRounds, enoughFor(compared))
+	return max(experiment.LeastRounds, enoughFor(compared))
 }
 
 // enoughFor is how many runs of each it takes so that one of so many comparisons can be

@@ -80,7 +80,7 @@ func (q scope) pairsByMeasure(cells byCell, m lab.Measure, level string) (all []
 			p.Control, p.margin = control, stats.Margin{Practical: q.margin}
 			if !control {
 				p.margin.Floor = floor[arm.baseline]
-			} else if len(p.logs) >= MinRounds {
+			} else if len(p.logs) >= experiment.LeastRounds {
 				floor[arm.baseline] = p.noiseFloor()
 			}
 			if len(p.logs) > 0 {
@@ -259,6 +259,3 @@ func (q scope) judgedAt(level string) []experiment.Metric {
 	}
 	return q.at[level]
 }
-
-// MinRounds is how many rounds a 95 % interval needs.
-const MinRounds = experiment.LeastRounds

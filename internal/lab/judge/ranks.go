@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"maps"
 	"math"
 	"slices"
@@ -58,7 +59,8 @@ func (q scope) allDuels(cells byCell, r lab.Rank, m lab.Measure) (all []*paired)
 	margin := stats.Margin{Practical: q.margin}
 	for _, arm := range q.arms { // at least by how much an arm differs from itself
 		logs := pairArms(cells, m, r.Level, arm.baseline, arm.name).logs
-		if floor, err := stats.NoiseFloor(logs); arm.control && err == nil && len(logs) >= MinRounds {
+		enough := arm.control && len(logs) >= experiment.LeastRounds
+		if floor, err := stats.NoiseFloor(logs); enough && err == nil {
 			margin.Floor = max(margin.Floor, floor)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/grade"
 	"dyno/internal/result"
 	"dyno/internal/stats"
@@ -311,7 +312,7 @@ func (u *Unpaired) addControl(group int, s Sample, m lab.Measure) (floor float64
 	p.margin = stats.Margin{Practical: u.Margin}
 	p.Control, p.Baseline, p.Variant = true, s.Name, s.Name+lab.ControlMark
 	u.asked = append(u.asked, &asked{paired: p, group: group})
-	if len(p.logs) >= MinRounds {
+	if len(p.logs) >= experiment.LeastRounds {
 		floor, _ = stats.NoiseFloor(p.logs)
 	}
 	return floor

@@ -289,7 +289,7 @@ func (r *running) noteLook(old *lab.Record) {
 	if old.State == lab.Complete || old.State == lab.OverBudget {
 		planned = done
 	}
-	least := judge.MinRounds
+	least := experiment.LeastRounds
 	if d.Screen { // which has verdicts without repetitions, too
 		least = 1
 	}
@@ -385,7 +385,7 @@ func (r *running) enoughRounds(round int) bool {
 	if d.Precision == 0 {
 		return done >= d.Rounds
 	}
-	if done < max(d.Rounds, judge.MinRounds) {
+	if done < max(d.Rounds, experiment.LeastRounds) {
 		return false
 	}
 	return done >= d.MaxRounds || judge.IsPrecise(r.record, r.trials)

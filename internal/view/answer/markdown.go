@@ -75,8 +75,7 @@ func (a Answer) Card() (lines, more []document.Row) {
 		}
 	}
 	if a.Next.Says != "" {
-		lines = append(lines, document.Row{Name: "next", Text: cmp.Or(a.Next.Short, a.Next.Says),
-			Command: a.Next.Command})
+		lines = append(lines, document.Row{Name: "next", Text: cmp.Or(a.Next.Short, a.Next.Says)})
 	}
 	if holds := a.ConditionsText(); holds != "" {
 		more = append(more, document.Row{Name: "holds for", Text: holds})

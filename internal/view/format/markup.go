@@ -1,7 +1,6 @@
 package format
 
 import (
-	"slices"
 	"strings"
 
 	"dyno/internal/lazyregexp"
@@ -110,16 +109,4 @@ func CSVField(text string) string {
 		return "'" + text
 	}
 	return text
-}
-
-// ShellQuote is a word as a shell reads it.
-func ShellQuote(s string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("_-./:,=@%+", r)
-	}
-	if s != "" && !slices.ContainsFunc([]rune(s), func(r rune) bool { return !safe(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -140,9 +140,10 @@ func progressCautions(r *lab.Record) (all []answer.Caution) {
 	needsRounds := slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool {
 		return !c.Control && c.Method == ""
 	})
-	if n := r.RoundsRun(); n > 0 && n < judge.MinRounds && needsRounds {
+	if n := r.RoundsRun(); n > 0 && n < experiment.LeastRounds && needsRounds {
 		all = append(all, answer.Caution{Kind: answer.FewRounds, Severity: answer.Doubt,
-			Says: fmt.Sprintf("Too few rounds for a verdict: %d, and it takes %d", n, judge.MinRounds)})
+			Says: fmt.Sprintf("Too few rounds for a verdict: %d, and it takes %d", n,
+				experiment.LeastRounds)})
 	}
 	return all
 }

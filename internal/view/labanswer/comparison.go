@@ -8,6 +8,7 @@ import (
 
 	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/say"
@@ -375,7 +376,7 @@ func stepInRounds(u *judge.Unpaired, a answer.Answer, more int, of string,
 	run, lacking := commandsOf(u.Groups[0].Record), 0
 	for _, c := range u.Verdicts {
 		if !c.Control {
-			lacking = max(lacking, judge.MinRounds-c.Trials)
+			lacking = max(lacking, experiment.LeastRounds-c.Trials)
 		}
 	}
 	add := func(n int, why string) answer.Step {

@@ -48,7 +48,11 @@ var phrases = map[string]phrase{
 	"good": {"share of good requests", "has", "lower share of good requests",
 		"higher share of good requests", "the share of good requests of", false},
 	"goodput": {"goodput", "has", "lower goodput", "higher goodput", "the goodput of", false},
-	"checks":  {"checks passed", "passes", "fewer checks", "more checks", "as many checks as", true},
+	"cut": {"streams cut", "has", "fewer streams cut", "more streams cut", "as many streams cut as",
+		true},
+	"stalled": {"streams stalled", "has", "fewer streams stalled", "more streams stalled",
+		"as many streams stalled as", true},
+	"checks": {"checks passed", "passes", "fewer checks", "more checks", "as many checks as", true},
 }
 
 // phraseOf is how a measure is spoken of; that of a time is made from its name.

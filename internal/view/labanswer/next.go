@@ -8,6 +8,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/judge"
+	"dyno/internal/setting"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
@@ -41,7 +42,7 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 		s := step("run it again when nothing else is at work on this machine", run.rerun)
 		if s.Remedy = s.Says; a.Has(answer.FewRounds) {
 			s.Says += fmt.Sprintf(", then add rounds until it has the %d that a verdict takes",
-				judge.MinRounds)
+				experiment.LeastRounds)
 		}
 		return s
 	case a.Has(answer.GateMissed) && r.Gate.Verdict == lab.Regression:
@@ -49,7 +50,7 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 	case a.Has(answer.Planned) && (more == 0 || r.State != lab.OverBudget):
 		return plannedStep(r, run)
 	case a.Has(answer.FewRounds):
-		n := judge.MinRounds - r.RoundsRun()
+		n := experiment.LeastRounds - r.RoundsRun()
 		return step(fmt.Sprintf("%s more, which is the least for a verdict",
 			format.Plural(int64(n), "round")), fmt.Sprintf("%s --rounds +%d", run.resume, n))
 	}
@@ -65,7 +66,7 @@ func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 	switch {
 	case r.Experiment != nil && r.Experiment.Design.Screen && len(judge.StandingOut(r)) > 0:
 		return step("run all combinations of the factors that stand out", "dyno lab init --from "+
-			format.ShellQuote(folderOf(r)))
+			setting.ShellQuote(folderOf(r)))
 	case len(a.Groups) == 0:
 		return step("write a second variant into the file, to compare with", run.again)
 	case weight(a.Groups[0]) < 2 || a.Box == answer.Note && a.Has(answer.Open):
@@ -98,7 +99,7 @@ func refusedStep(r *lab.Record, f answer.Finding, run commands) answer.Step {
 		return step(run.resume)
 	case !missing && err == nil && r.Dir != "":
 		file := filepath.Join(folderOf(r), lab.FilesFolder, "experiment.yaml")
-		return step("dyno lab run " + format.ShellQuote(file))
+		return step("dyno lab run " + setting.ShellQuote(file))
 	}
 	return step(run.again)
 }
@@ -157,25 +158,25 @@ type commands struct{ again, rerun, resume, show string }
 // else into a folder beside.
 func rerunCommand(r *lab.Record) string {
 	dir := folderOf(r)
-	command := "dyno lab rerun " + format.ShellQuote(dir)
+	command := "dyno lab rerun " + setting.ShellQuote(dir)
 	if r.Dir == "" {
 		return command
 	}
 	if to := lab.FolderBeside(dir); to != "" {
-		command += " -o " + format.ShellQuote(to)
+		command += " -o " + setting.ShellQuote(to)
 	}
 	return command
 }
 
 func commandsOf(r *lab.Record) commands {
-	dir, file := format.ShellQuote(folderOf(r)), r.File
+	dir, file := setting.ShellQuote(folderOf(r)), r.File
 	if file == "" {
 		file = r.Name
 	}
 	if file == "" {
 		file = "FILE"
 	}
-	return commands{again: "dyno lab run " + format.ShellQuote(file), rerun: rerunCommand(r),
+	return commands{again: "dyno lab run " + setting.ShellQuote(file), rerun: rerunCommand(r),
 		resume: "dyno lab run --resume " + dir, show: "dyno lab show -v " + dir}
 }
 

@@ -433,14 +433,10 @@ func isUndecided(f answer.Finding) bool { return f.Verdict == answer.Undecided }
 
 // fewNames lists names, as many as can be read at once.
 func fewNames(all []string) string {
-	if len(all) > mostNamed {
-		few := strings.Join(all[:mostNamed-1], ", ")
-		return few + fmt.Sprintf(" and %d more", len(all)-mostNamed+1)
+	if more := len(all) - mostNamed + 1; more > 1 {
+		all = append(all[:mostNamed-1:mostNamed-1], fmt.Sprintf("%d more", more))
 	}
-	if len(all) < 2 {
-		return strings.Join(all, "")
-	}
-	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
+	return say.Listed(all)
 }
 
 func severalLevels(r *lab.Record) bool {

@@ -9,7 +9,6 @@ import (
 	"dyno/internal/redact"
 	"dyno/internal/result"
 	"dyno/internal/setting"
-	"dyno/internal/view/format"
 	"dyno/internal/view/repeat"
 )
 
@@ -76,7 +75,7 @@ func vsCommand(u *judge.Unpaired) string {
 	}
 	words := []string{"dyno vs"}
 	for _, one := range urls {
-		words = append(words, format.ShellQuote(one))
+		words = append(words, setting.ShellQuote(one))
 	}
 	return strings.Join(append(words, wordsOf(load)...), " ")
 }

@@ -10,6 +10,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/setting"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/document"
 	"dyno/internal/view/format"
@@ -347,5 +348,5 @@ func placeRows(r *lab.Record) []document.Row {
 		return nil
 	}
 	return []document.Row{{Name: "report", Command: r.Dir + "/report.html"},
-		{Name: "all of it", Command: "dyno lab show -v " + format.ShellQuote(r.Dir)}}
+		{Name: "all of it", Command: "dyno lab show -v " + setting.ShellQuote(r.Dir)}}
 }

@@ -127,7 +127,7 @@ func routeMeasureName(name string) string {
 // routeRows are a route's rows; nil if no result has a value.
 func routeRows(rs []*result.Result, name string) (rows format.Table) {
 	for _, m := range lab.RouteMeasures {
-		row := measure{routeMeasureName(m.Name), shownIn(m.Unit),
+		row := measure{labanswer.MeasureName(m.Name), shownIn(m.Unit),
 			func(r *result.Result) (float64, bool) { return m.Value(r, name) }, true,
 			func(r *result.Result) bool { return m.IsOver(r, name) }}.row(rs)
 		if row != nil {

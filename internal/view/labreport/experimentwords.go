@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dyno/internal/lab"
+	"dyno/internal/setting"
 	"dyno/internal/stats"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -86,7 +87,7 @@ func experimentCommand(r *lab.Record) string {
 	if name == "" {
 		name = r.Name
 	}
-	s := fmt.Sprintf("dyno lab run %s --seed %d", format.ShellQuote(name), r.Seed)
+	s := fmt.Sprintf("dyno lab run %s --seed %d", setting.ShellQuote(name), r.Seed)
 	if r.Quick {
 		s += " --quick"
 	}

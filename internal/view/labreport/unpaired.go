@@ -190,7 +190,7 @@ func verdictsPart(u *judge.Unpaired) document.Part {
 		findings = append(findings, f)
 		out.Table = append(out.Table, []string{format.PlainLine(c.Level), c.Metric,
 			format.PlainLine(c.Variant),
-			format.PlainLine(c.Baseline), comparisonRatio(c), comparisonInterval(c), verdictMark(c, f),
+			format.PlainLine(c.Baseline), comparisonRatio(c), comparisonInterval(c), VerdictMark(c, f),
 			runCounts(c), pValueText(c.PAdjusted)})
 	}
 	if len(u.Verdicts) == 0 {

@@ -46,7 +46,7 @@ func Word(given setting.Given) string {
 	if given.Value == "" {
 		return given.ShortFlag()
 	}
-	return given.ShortFlag() + " " + format.ShellQuote(given.Argument)
+	return given.ShortFlag() + " " + setting.ShellQuote(given.Argument)
 }
 
 // Command is the command that runs a plan again, beginning with these words, and what of the
@@ -58,11 +58,11 @@ func Command(p loadplan.Plan, words ...string) (line, lost string) {
 	if len(p.Hurl) > 0 { // the variable base has the URL
 		return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
 	}
-	c.words = append(c.words, format.ShellQuote(p.Target.URL))
+	c.words = append(c.words, setting.ShellQuote(p.Target.URL))
 	if p.Script != nil && len(p.Script.Args) > 0 {
 		c.words = append(c.words, "--")
 		for _, a := range p.Script.Args {
-			c.words = append(c.words, format.ShellQuote(a))
+			c.words = append(c.words, setting.ShellQuote(a))
 		}
 	}
 	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
@@ -105,7 +105,7 @@ func (c *commandLine) addPlan(p loadplan.Plan) {
 		c.addRequests(p)
 	}
 	for _, h := range p.Hurl {
-		c.words = append(c.words, format.ShellQuote(h.File))
+		c.words = append(c.words, setting.ShellQuote(h.File))
 		c.lost = append(c.lost, neededFile(h))
 	}
 }
@@ -232,19 +232,19 @@ func AskCommand(p loadplan.Plan, more ...string) string {
 	for _, f := range []struct{ flag, value string }{{"--cacert", p.TLS.CAFile},
 		{"--cert", p.TLS.CertFile}, {"--key", p.TLS.KeyFile}} {
 		if f.value != "" {
-			how += f.flag + " " + format.ShellQuote(f.value) + " "
+			how += f.flag + " " + setting.ShellQuote(f.value) + " "
 		}
 	}
 	if p.TLS.Insecure {
 		how += "--insecure "
 	}
 	if region, service, is := loadplan.SigV4(p.Auth); is {
-		how += "--aws-sigv4 " + format.ShellQuote("aws:amz:"+region+":"+service) + " --user KEY:SECRET "
+		how += "--aws-sigv4 " + setting.ShellQuote("aws:amz:"+region+":"+service) + " --user KEY:SECRET "
 	} else if p.Auth != "" {
 		how += "--digest --user USER:PASSWORD "
 	}
 	if p.Proxy != "" {
-		how += "--proxy " + format.ShellQuote(p.Proxy) + " "
+		how += "--proxy " + setting.ShellQuote(p.Proxy) + " "
 	}
 	if p.Tunnels() && !p.Target.TLS {
 		how += "--proxytunnel "
@@ -252,13 +252,13 @@ func AskCommand(p loadplan.Plan, more ...string) string {
 	curl := strings.Join(append([]string{"curl", "-v"}, more...), " ") + " "
 	switch rest, h2c := strings.CutPrefix(url, "h2c://"); {
 	case h2c:
-		return curl + "--http2-prior-knowledge " + how + format.ShellQuote("http://"+rest)
+		return curl + "--http2-prior-knowledge " + how + setting.ShellQuote("http://"+rest)
 	case p.Target.FastCGI || p.Target.Unix != "" || p.HTTP == "3":
 		command := "dyno run -n 1 -c 1 -v "
 		if p.HTTP == "3" {
 			command += "--http 3 "
 		}
-		return command + how + format.ShellQuote(url)
+		return command + how + setting.ShellQuote(url)
 	}
-	return curl + how + format.ShellQuote(url)
+	return curl + how + setting.ShellQuote(url)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dyno/internal/result"
-	"dyno/internal/view/format"
+	"dyno/internal/setting"
 )
 
 // Run is the command that repeats a result's load, with these words more, and what of the load it
@@ -14,7 +14,7 @@ import (
 func Run(r *result.Result, more ...string) (line, lost string) {
 	words := slices.Concat([]string{"dyno", "run"}, more, Fleet(r))
 	for _, o := range r.Objectives {
-		words = append(words, "--slo", format.ShellQuote(o.Expr))
+		words = append(words, slo(o.Expr)...)
 	}
 	if slices.ContainsFunc(r.Objectives, func(o result.Outcome) bool { return o.Aborted != nil }) {
 		words = append(words, "--abort-on-slo")
@@ -23,6 +23,9 @@ func Run(r *result.Result, more ...string) (line, lost string) {
 	line, lost = Command(r.Plan, append(words, watching...)...)
 	return line, joined(append(all, lost))
 }
+
+// slo is the flag of an objective.
+func slo(expr string) []string { return []string{"--slo", setting.ShellQuote(expr)} }
 
 // joined is what a command leaves out, in one line.
 func joined(lost []string) string {
@@ -35,7 +38,7 @@ func Fleet(r *result.Result) []string {
 		return nil
 	}
 	name := func(a result.Agent) string { return a.Name }
-	return []string{"--fleet", format.ShellQuote(JoinComma(r.Fleet.Agents, name))}
+	return []string{"--fleet", setting.ShellQuote(JoinComma(r.Fleet.Agents, name))}
 }
 
 // Watching are the flags that have the server watched as it was, and what of that may not be
@@ -43,7 +46,7 @@ func Fleet(r *result.Result) []string {
 func Watching(r *result.Result) (words, lost []string) {
 	if r.Server != nil {
 		for _, one := range r.Server.Watch {
-			words = append(words, "--watch", format.ShellQuote(one))
+			words = append(words, "--watch", setting.ShellQuote(one))
 			if _, err := strconv.Atoi(one); err == nil {
 				lost = append(lost, "process "+one+", whose number another program may have by now")
 			}

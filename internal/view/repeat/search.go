@@ -11,7 +11,6 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
-	"dyno/internal/view/format"
 )
 
 // Search is the command that repeats a search, with probes that take so long; 0: as dyno find has
@@ -51,7 +50,7 @@ func Hold(s *capacity.Search) (line, lost string) {
 // objectives are those of a search as flags.
 func objectives(s *capacity.Search) (words []string) {
 	for _, expr := range s.Objectives {
-		words = append(words, "--slo", format.ShellQuote(expr))
+		words = append(words, slo(expr)...)
 	}
 	return words
 }
@@ -75,10 +74,10 @@ func Sweep(c *capacity.Curve) (line, lost string) {
 func Find(r *result.Result, all []result.Outcome) (line, lost string) {
 	words := []string{"dyno", "find"}
 	for _, o := range all {
-		words = append(words, "--slo", format.ShellQuote(o.Expr))
+		words = append(words, slo(o.Expr)...)
 	}
 	if len(words) == 2 && r.Latency != nil {
-		words = append(words, "--slo", format.ShellQuote("p99<"+roundTime(10*r.Latency.P50)))
+		words = append(words, slo("p99<"+roundTime(10*r.Latency.P50))...)
 	}
 	watching, left := Watching(r)
 	p := r.Plan

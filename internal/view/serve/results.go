@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -142,12 +143,8 @@ func changeOf(now, before float64, known lab.Bound) *change {
 	if now <= 0 || before <= 0 || known == lab.NoBound {
 		return nil
 	}
-	text := format.Change(now/before, 1, 1)
-	c := &change{Text: known.Text(text)}
-	if text != format.Change(1, 1, 1) {
-		c.Sign = cmp.Compare(now, before)
-	}
-	return c
+	percent := math.RoundToEven(100 * (now/before - 1)) // as it is written
+	return &change{Text: known.Text(format.Change(now/before, 1, 1)), Sign: cmp.Compare(percent, 0)}
 }
 
 // saveNote stores the note on a result.
