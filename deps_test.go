@@ -135,7 +135,7 @@ remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile 
 lab/versus: hole lab/experiment lazyregexp / mvdan.cc/sh
 lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result result/streamed server stats /
 lab/grade: fact say engine/loadresult lab observe/probe result stats setting /
-lab/judge: setting digits fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /
+lab/judge: setting fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets setting /
 lab/run: fact say setting capacity lab/grade lab/design engine/hurl engine/luascript engine/session engine/data engine/onestep engine/template fault lab lab/judge lab/experiment lab/experiment/secrets engine/proto engine/redirect engine/requests fairness observe/probe observe/profile redact remote result server stats engine/loadplan engine/loadresult lab/workload result/plansecrets / mvdan.cc/sh
 capacity: digits fact atomicfile result engine/machine engine/metric engine/ring stats engine/loadplan engine/loadresult objective say /

@@ -1,9 +1,10 @@
 // Package digits writes numbers with as many digits as their noise carries, and never with an
 // exponent. It is a package of its own, below all others, because texts with figures are made in
 // many layers: what a gate decided is worded by package judge, below the reports. What only reports
-// write, such as a change in percent, is in package view/format.
+// write, such as a figure with its ±, is in package view/format.
 //
 //	bound.go    values that are only known to be higher or lower
+//	change.go   ratios as changes in percent, with their intervals
 //	digits.go   decimals, thousands, ratios, plurals
 package digits
 

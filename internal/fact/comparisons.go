@@ -29,13 +29,16 @@ type TooFewRuns struct {
 // Kind is the kind's name.
 func (TooFewRuns) Kind() Kind { return "too-few-runs" }
 
-// GeneratorDoubted says of how many runs of a group the generator has a verdict, and why the first
-// has it.
+// GeneratorDoubted says in how many runs of a group the generator was doubted, and the most
+// frequent reason.
 type GeneratorDoubted struct {
-	Verdict string `json:"verdict"` // one of result's
-	Runs    int    `json:"runs"`
+	Verdict string `json:"verdict"`           // the worst: one of result's
+	Runs    int    `json:"runs"`              // that have it
+	Suspect int    `json:"suspect,omitempty"` // others that have one less bad
 	Of      int    `json:"of"`
 	Why     string `json:"why"`
+	WhyRuns int    `json:"why_runs"`             // that have this reason
+	OfOne   bool   `json:"why_of_one,omitempty"` // Why has the amounts of one run, and no ranges
 }
 
 // Kind is the kind's name.

@@ -247,17 +247,23 @@ func (g *GateOutcome) Items() []string {
 	return open
 }
 
-// RatioText is the ratio with its interval, in the digits that the interval allows: "0.81 [0.71,
-// 0.93]"; "at least 8.1 [7.5, ∞)" of one that is only bounded.
-func (c Comparison) RatioText() string {
-	return c.Bound.Text(digits.Ratio(c.Ratio, c.Low, c.High)) + " " +
-		c.Bound.RatioInterval(c.Low, c.High)
+// Change is by how much the variant differs, and the interval of that: "−35 %" and "[−45, −15]".
+// The interval is "" if there are too few rounds for one.
+func (c Comparison) Change() (change, interval string) {
+	if !c.HasInterval() {
+		return c.Bound.ChangeAlone(c.Ratio), ""
+	}
+	return c.Bound.Change(c.Ratio, c.Low, c.High)
 }
 
-// Worsening describes by how much the variant is worse.
-func (c Comparison) Worsening() string {
-	return fmt.Sprintf("%s: worse by a factor of %s", c.Place(), c.RatioText())
+// ChangeText is a Change in one text: "−35 % [−45, −15]".
+func (c Comparison) ChangeText() string {
+	change, interval := c.Change()
+	return strings.TrimSpace(change + " " + interval)
 }
+
+// Worsening says that the variant is worse, and by how much: "p99 of b: worse: +30 % [+20, +40]".
+func (c Comparison) Worsening() string { return c.Place() + ": worse: " + c.ChangeText() }
 
 // A Shift is the ratio of the latency of an arm to its baseline's, from the fastest requests to the
 // slowest. A better median and a worse p99 are two points of it. No single number shows both.

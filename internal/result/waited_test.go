@@ -26,3 +26,14 @@ func TestWaitedIsInMicroseconds(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// A load that ended as planned waited for its answers until the drain ended; of another each request
+// waited for as long as it says.
+func TestWaitedAsPlanned(t *testing.T) {
+	for ended, want := range map[loadresult.Ending]bool{loadresult.ByDuration: true, loadresult.ByRequests: true,
+		loadresult.Gone: false} {
+		if l := (&Result{Ended: string(ended)}).waited(); l.Planned != want {
+			t.Errorf("%s: planned %v", ended, l.Planned)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"strings"
 
 	"dyno/internal/digits"
 	"dyno/internal/fact"
@@ -23,8 +24,7 @@ func comparisonSentence(f fact.Fact) string {
 			"correction for %s; a verdict takes %d runs of each", a.LeastP,
 			digits.Plural(int64(a.Compared), "comparison"), a.Needs)
 	case fact.GeneratorDoubted:
-		return fmt.Sprintf("the generator was %s in %d of the %d runs of %s; the first run's reason: %s",
-			a.Verdict, a.Runs, a.Of, f.Scope.Group, a.Why)
+		return generatorDoubted(f.Scope, a)
 	case fact.GroupIncomplete:
 		return fmt.Sprintf("the experiment of %s is not complete", f.Scope.Group)
 	case fact.GroupQuick:
@@ -37,25 +37,67 @@ func comparisonSentence(f fact.Fact) string {
 	return ""
 }
 
-// metricLacking says how many runs of two samples have a metric, and how many it takes.
-func metricLacking(at fact.Scope, a fact.MetricLacking) string {
-	takes := "at least 1 run of each"
-	if a.InRounds {
-		takes = "a run of each in the same round"
+// generatorDoubted says in how many runs the generator was doubted, the most frequent reason, and
+// where the others are.
+func generatorDoubted(of fact.Scope, a fact.GeneratorDoubted) string {
+	s := fmt.Sprintf("the generator was %s in %d of the %d runs of %s", a.Verdict, a.Runs, a.Of,
+		of.Group)
+	if a.Suspect > 0 {
+		s += " and suspect in " + digits.Plural(int64(a.Suspect), "other")
 	}
-	text := fmt.Sprintf("a comparison of %s takes %s: %s of %s and %d of %s have a value", a.Metric,
-		takes, digits.Plural(int64(a.Runs), "run"), place(at), a.AgainstRuns, place(a.Against))
+	doubted := a.Runs + a.Suspect
+	switch {
+	case a.Why == "":
+		return s
+	case doubted == 1 || a.WhyRuns == 0: // that is a fact of an older dyno
+		return s + ": " + a.Why
+	case a.WhyRuns == 1:
+		return s + "; for example, " + a.Why + restOfReasons
+	case a.WhyRuns == doubted:
+		s += fmt.Sprintf("; in all %d", doubted)
+	default:
+		s += fmt.Sprintf("; most often (%d runs)", a.WhyRuns)
+	}
+	if a.OfOne {
+		s += ", for example"
+	}
+	return s + ": " + a.Why + restOfReasons
+}
+
+// restOfReasons says where all reasons of a run are.
+const restOfReasons = "; dyno report FILE has all reasons of a run"
+
+// metricLacking says why there is no comparison of a metric: which runs have none, and what they
+// lack.
+func metricLacking(at fact.Scope, a fact.MetricLacking) string {
+	some := func(n int, of fact.Scope) string {
+		return digits.Plural(int64(n), "run") + " of " + place(of)
+	}
+	runs := some(a.Runs, at) + fmt.Sprintf(" and %d of %s", a.AgainstRuns, place(a.Against))
+	switch {
+	case a.Runs == 0 && a.AgainstRuns == 0:
+		runs = "no run of " + place(at) + " or " + place(a.Against)
+	case a.Runs == 0:
+		runs = some(a.AgainstRuns, a.Against) + ", but none of " + place(at) + ","
+	case a.AgainstRuns == 0:
+		runs = some(a.Runs, at) + ", but none of " + place(a.Against) + ","
+	}
+	has := "have a value"
+	if a.Runs+a.AgainstRuns < 2 {
+		has = "has a value"
+	}
+	text := "no comparison of " + a.Metric + ": " + runs + " "
 	switch {
 	case a.Needs > 0 && a.InRounds:
-		text += fmt.Sprintf(", because a %s needs %s requests in all runs together; make them longer",
-			a.Metric, count(a.Needs))
+		return text + fmt.Sprintf("%s, because a %s needs %s requests in all runs together; make them "+
+			"longer", has, a.Metric, count(a.Needs))
 	case a.Needs > 0:
-		text += fmt.Sprintf(", because a %s needs %s requests in a run; make the runs longer", a.Metric,
-			count(a.Needs))
+		return text + fmt.Sprintf("%s the %s requests that a %s needs; make the runs longer",
+			strings.TrimSuffix(has, " a value"), count(a.Needs), a.Metric)
 	case a.InRounds && a.Runs > 0 && a.AgainstRuns > 0:
-		text += ", but in different rounds"
+		return text + has + ", but in different rounds"
 	}
-	return text
+	return text + has
 }
 
 // place is where a sample of a comparison is: B, "fast" of B at level "c16".

@@ -129,21 +129,14 @@ func Failed(v fact.FailedVariant) string {
 
 // selfDiffers says by how much a baseline differs from itself.
 func selfDiffers(of fact.Scope, a fact.SelfDiffers) string {
-	by := digits.Ratio(a.Ratio, a.Low, a.High)
-	switch low, high := digits.Ratio(a.Low, a.Low, a.High), digits.Ratio(a.High, a.Low, a.High); {
-	case a.Bound == string(digits.AtLeast):
-		by += " or more (95 % sure: above " + low + ")"
-	case a.Bound == string(digits.AtMost):
-		by += " or less (95 % sure: below " + high + ")"
-	default:
-		by += " [" + low + ", " + high + "]"
-	}
+	change, interval := digits.Bound(a.Bound).Change(a.Ratio, a.Low, a.High)
 	when, cannot := "", "this machine cannot show smaller differences now"
 	if a.Before {
 		when, cannot = "in "+of.Group+", ", "its machine could not show smaller differences"
 	}
-	return fmt.Sprintf("%s%s was compared with itself, and %s still differed by a factor of %s: %s",
-		when, cell(of.Variant, of.Level), a.Metric, by, cannot)
+	return fmt.Sprintf("%s%s was compared with itself, and %s still differed, by %s %s: "+
+		"%s", when,
+		cell(of.Variant, of.Level), a.Metric, change, interval, cannot)
 }
 
 func cheaperByQueue(at fact.Scope, a fact.CheaperByQueue) string {

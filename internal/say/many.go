@@ -38,10 +38,10 @@ func unprovenSentence(a fact.UnprovenChange) string {
 		}
 		return digits.Significant(v, 3) + " " + a.Unit
 	}
+	change, interval := digits.Bound("").Change(a.Ratio, a.Low, a.High)
 	s := fmt.Sprintf("the median %s of the last %d runs is %s, and that of the %d runs before is %s "+
-		"(ratio %s %s): these are too few runs to show a change point", a.Metric, a.After,
-		value(a.MedianAfter), a.Before, value(a.MedianBefore), digits.Ratio(a.Ratio, a.Low, a.High),
-		digits.RatioInterval(a.Low, a.High))
+		"(%s %s): these are too few runs to show a change point", a.Metric, a.After,
+		value(a.MedianAfter), a.Before, value(a.MedianBefore), change, interval)
 	switch a.More {
 	case 0:
 		return s

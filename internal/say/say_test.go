@@ -147,7 +147,10 @@ var said = []fact.Fact{
 
 	{Args: fact.RunsInSequence{First: "B", Then: "A"}}, {Args: fact.PairsIgnored{First: "A", Other: "C"}},
 	{Args: fact.TooFewRuns{Compared: 3, LeastP: 0.3, Needs: 6}},
-	{Scope: fact.Scope{Group: "B"}, Args: fact.GeneratorDoubted{Verdict: "client-bound", Runs: 2, Of: 5, Why: "a worker was busy 99 % of the time"}},
+	{Scope: fact.Scope{Group: "B"}, Args: fact.GeneratorDoubted{Verdict: "client-bound", Runs: 2, Suspect: 3, Of: 12, Why: "a worker was busy 95 to 99 % of the time", WhyRuns: 4}},
+	{Scope: fact.Scope{Group: "B"}, Args: fact.GeneratorDoubted{Verdict: "suspect", Runs: 2, Of: 5, Why: "a worker was busy 95 % of the time", WhyRuns: 2, OfOne: true}},
+	{Scope: fact.Scope{Group: "B"}, Args: fact.GeneratorDoubted{Verdict: "client-bound", Runs: 1, Suspect: 1, Of: 5, Why: "a worker was busy 99 % of the time", WhyRuns: 1}},
+	{Scope: fact.Scope{Group: "B"}, Args: fact.GeneratorDoubted{Verdict: "not judged", Runs: 1, Of: 5, Why: "too short to judge", WhyRuns: 1}},
 	{Scope: fact.Scope{Group: "B"}, Args: fact.GroupIncomplete{}}, {Scope: fact.Scope{Group: "B"}, Args: fact.GroupQuick{}},
 	{Scope: fact.Scope{Group: "A", Variant: "fast", Level: "c16"}, Args: fact.NotInGroup{Group: "B"}},
 	{Scope: fact.Scope{Group: "B"}, Args: fact.MetricLacking{Metric: "cpu", Runs: 0, Against: fact.Scope{Group: "A", Level: "c16"}, AgainstRuns: 5}},

@@ -253,3 +253,21 @@ func TestSizeOfData(t *testing.T) {
 		}
 	}
 }
+
+// The size of a folder is that of the files in it and below it. One that was removed has none.
+func TestFolderSize(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "below"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, size := range map[string]int{"a": 3, "below/b": 40, "below/c": 500} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for of, want := range map[string]int64{dir: 543, filepath.Join(dir, "below"): 540, filepath.Join(dir, "none"): 0} {
+		if size, err := folderSize(of); size != want || err != nil {
+			t.Errorf("%s: %d, %v", of, size, err)
+		}
+	}
+}

@@ -106,6 +106,9 @@ func TestGrade(t *testing.T) {
 			setArrivals(t, 1000, 500, 0)
 			t.Result.Window.OutageS = t.Result.Window.MeasuredS / 2
 		}, lab.GradeF, "50.0 % of the requests due were not sent in time, because for", false},
+		{"nearly all sent", func(t *lab.Trial) { setArrivals(t, 1000, 990, 0) }, lab.GradeA, "", false},
+		{"not quite nearly all", func(t *lab.Trial) { setArrivals(t, 1000, 989, 0) }, lab.GradeF,
+			"98.9 % of the requests due", false},
 		{"behind by its own fault", func(t *lab.Trial) {
 			setArrivals(t, 1000, 980, 0)
 			lag, worst := 60e3, 61e3
@@ -125,6 +128,7 @@ func TestGrade(t *testing.T) {
 			"102 bytes were received for each request, but 100 when", false},
 		{"smaller answers", func(t *lab.Trial) { setAnswers(t, 1000, 98_000, 0) }, lab.GradeF,
 			"98 bytes were received for each request, but 100 when", false},
+		{"too few answers for a mean size", func(t *lab.Trial) { setAnswers(t, 998, 102_000, 0) }, lab.GradeA, "", false},
 		{"answers behind redirects", func(t *lab.Trial) {
 			setAnswers(t, 1000, 302_000, 0)
 			t.Result.Plan.Follow = 5

@@ -62,7 +62,7 @@ func TestBoundedRatios(t *testing.T) {
 			cells := groupTrials(trials)
 			v := judgeScope(q, trials)[0]
 			if v.Bound != c.bound || v.Verdict != c.verdict || v.Bound != "" && v.Verdict == stats.Inconclusive && v.More != 0 {
-				t.Errorf("%q, %q, %d more: %s", v.Bound, v.Verdict, v.More, v.RatioText())
+				t.Errorf("%q, %q, %d more: %s", v.Bound, v.Verdict, v.More, v.ChangeText())
 			}
 			m, _ := lab.MeasureNamed("p99")
 			all := q.medianCells(cells, m, "l")

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/digits"
 	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
@@ -250,7 +249,7 @@ func undecidedReason(c lab.Comparison) string {
 	if !c.HasInterval() {
 		return number + " are too few for a 95 % interval"
 	}
-	why := fmt.Sprintf("the interval %s leaves it open", digits.RatioInterval(c.Low, c.High))
+	why := c.ChangeText() + ", which leaves it open"
 	switch {
 	case c.More >= stats.MoreMax:
 		why += fmt.Sprintf("; not even %d %s more would decide", stats.MoreMax, more)

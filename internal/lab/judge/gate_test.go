@@ -12,8 +12,8 @@ import (
 	"dyno/internal/stats"
 )
 
-// Gate and cautions write a ratio with the digits that its interval allows, as all reports do.
-func TestRatiosHaveNoDigitsOfTheNoise(t *testing.T) {
+// Gate and cautions write a change with the digits that its interval allows, as all reports do.
+func TestChangesHaveNoDigitsOfTheNoise(t *testing.T) {
 	c := lab.Comparison{Metric: "p50", Level: "c1", Baseline: "base", Variant: "slow", Ratio: 1.23456, Low: 0.71234, High: 1.93456,
 		Verdict: stats.Different, Better: -1, Confidence: 0.96, Trials: 6}
 	self := c
@@ -23,12 +23,8 @@ func TestRatiosHaveNoDigitsOfTheNoise(t *testing.T) {
 	u := &Unpaired{Verdicts: []lab.Comparison{self}}
 	for name, got := range map[string]string{"a regression": c.Worsening(), "undecided": undecidedReason(c),
 		"A/A": strings.Join(Cautions(cautionsOf(r, nil)), "\n"), "A/A of runs": strings.Join(Cautions(u.cautions()), "\n")} {
-		ratio := "1.23 [0.71, 1.93]"
-		if name == "undecided" {
-			ratio = "the interval [0.71, 1.93]"
-		}
-		if !strings.Contains(got, ratio) {
-			t.Errorf("%s: %q does not have %q", name, got, ratio)
+		if change := "+23 % [−29, +93]"; !strings.Contains(got, change) {
+			t.Errorf("%s: %q does not have %q", name, got, change)
 		}
 	}
 }
@@ -50,7 +46,7 @@ func TestDecide(t *testing.T) {
 		{[]lab.Comparison{bad, open}, lab.Regression, []string{"p50 of odd: "}},
 		{[]lab.Comparison{open}, lab.Undecided, []string{"p50 of odd: "}},
 		{[]lab.Comparison{self, bad, open}, lab.Undecided, []string{"p50 of base: it differs from itself",
-			"p50 of slow: worse by a factor of 0.500", "p50 of odd: "}},
+			"p50 of slow: worse: −50 %", "p50 of odd: "}},
 		{[]lab.Comparison{self, self}, lab.Undecided, []string{"p50 of base, p50 of base: each differs from itself"}},
 		{[]lab.Comparison{compare("base", stats.Equivalent, true)}, lab.Passed, nil},
 	} {
@@ -70,7 +66,7 @@ func TestGateWithholds(t *testing.T) {
 		want                 []string // how each begins
 	}{
 		{2, 0, nil},
-		{3, 0, []string{"3 of 8 trials are unreliable (grade F)", "p50 of slow: worse by a factor of 0.500"}},
+		{3, 0, []string{"3 of 8 trials are unreliable (grade F)", "p50 of slow: worse: −50 %"}},
 		{3, 1, nil},
 	} {
 		var trials []*lab.Trial

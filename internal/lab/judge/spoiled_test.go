@@ -3,6 +3,7 @@ package judge
 import (
 	"testing"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 )
 
@@ -33,5 +34,29 @@ func TestSpoiledOfABusyMachine(t *testing.T) {
 		if all := SpoiledFacts(r); len(all) != c.want {
 			t.Errorf("%s: %+v", name, all)
 		}
+	}
+}
+
+// A server is compared with the others at its level, of which its own control is none.
+func TestSpoiledBesideOthers(t *testing.T) {
+	slow := lab.Reason{Grade: lab.GradeF, Says: "78 % were sent in time", Server: true}
+	r := new(lab.Record)
+	r.Arms = []lab.Arm{{Name: "a"}, {Name: "a (A/A)", Control: true, Baseline: "a"},
+		{Name: "b"}, {Name: "b (A/A)", Control: true, Baseline: "b"}}
+	for round := range 6 {
+		for arm, reasons := range map[string][]lab.Reason{"a": {slow}, "a (A/A)": {slow}, "b": nil, "b (A/A)": nil} {
+			s := lab.TrialSummary{Slot: lab.Slot{Arm: arm, Level: "c1", Round: round + 1}, Attempt: 1, Grade: lab.GradeA}
+			if s.Reasons = reasons; reasons != nil {
+				s.Grade = lab.GradeF
+			}
+			r.Trials = append(r.Trials, s)
+		}
+	}
+	all := SpoiledFacts(r)
+	if len(all) != 1 {
+		t.Fatalf("%+v", all)
+	}
+	if a, is := all[0].Args.(fact.ServerSpoiled); !is || a.Trials != 6 || a.Others != 0 || a.OtherTrials != 12 {
+		t.Errorf("%+v", all[0].Args)
 	}
 }

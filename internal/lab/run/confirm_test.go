@@ -30,9 +30,9 @@ func TestGateNamesAll(t *testing.T) {
 		}
 	}
 	g = run(0.001, map[string]float64{"base": 1000, "same": 1000, "slow": 800, "slower": 700})
-	for _, place := range []string{"throughput of slow at low: worse by a factor of 0.8",
-		"throughput of slower at high: worse by a factor of 0.7", "p50 of slow at high: worse by a factor of 1.2",
-		"p50 of slower at low: worse by a factor of 1.4"} {
+	for _, place := range []string{"throughput of slow at low: worse: −2",
+		"throughput of slower at high: worse: −3", "p50 of slow at high: worse: +2",
+		"p50 of slower at low: worse: +4"} {
 		if g.Verdict != lab.Regression || !strings.Contains(g.DescribeWorse(), place) || strings.Contains(g.DescribeWorse(), "same") {
 			t.Errorf("%q is not in %s: %s (%s)", place, g.Verdict, g.DescribeWorse(), g.Why)
 		}

@@ -145,8 +145,8 @@ func (e experiment) ratiosView(v View, has func(lab.Comparison) bool,
 		}
 		bar := e.Forest[at]
 		ink := inkOf(bar.Verdict, "ink")
-		y := f.addRow(Row{Label: c.Variant, Of: c.Variant, Says: ratioSays(c) + " " + bar.Words,
-			Short: ratioSays(c), Ink: ink}, c.Ratio)
+		y := f.addRow(Row{Label: c.Variant, Of: c.Variant, Says: c.ChangeText() + " " + bar.Words,
+			Short: c.ChangeText(), Ink: ink}, c.Ratio)
 		if len(bar.Pairs) > 0 {
 			f.Foot[1] = "thick: each alone; small dots: pairs of trials"
 			f.addPairs(y, c, bar.Pairs)
@@ -175,14 +175,6 @@ func pairsText(trials []float64) string {
 		return fmt.Sprintf("n = %.0f to %.0f pairs of trials each", least, most)
 	}
 	return "n = " + format.Plural(int64(max(most, 0)), "pair") + " of trials each"
-}
-
-// ratioSays is a ratio with its interval.
-func ratioSays(c lab.Comparison) string {
-	if !c.HasInterval() {
-		return c.Bound.Text(format.RatioAlone(c.Ratio))
-	}
-	return c.RatioText()
 }
 
 // A forest is a forest plot that is being made.

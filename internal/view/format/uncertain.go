@@ -3,21 +3,13 @@ package format
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"dyno/internal/digits"
 )
 
 // TooFew stands where there is no figure.
 const TooFew = digits.None
-
-// visibleDecimals are d decimals, or so many that one digit of f is not 0: what was measured is not
-// zero.
-func visibleDecimals(f float64, d int) int {
-	if f == 0 {
-		return d
-	}
-	return min(max(d, -digits.PowerOfTen(f)), digits.Most)
-}
 
 // PlusMinus is a figure and half of the width of its interval. The figure has three digits, or
 // all of a whole number, but none beyond the second of that half, except its own first.
@@ -26,8 +18,8 @@ func PlusMinus(f, half float64) string {
 		return Digits3(f)
 	}
 	d := min(digits.DecimalsFor(half), decimalsOf3(f))
-	return digits.Rounded(f, visibleDecimals(f, d)) + " ± " +
-		digits.Rounded(half, visibleDecimals(half, d))
+	return digits.Rounded(f, digits.VisibleDecimals(f, d)) + " ± " +
+		digits.Rounded(half, digits.VisibleDecimals(half, d))
 }
 
 // decimalsOf3 are those of a figure of three digits.
@@ -45,9 +37,9 @@ func WithInterval(f, low, high float64) string {
 		return Digits3(f)
 	}
 	d := min(digits.DecimalsFor(half), decimalsOf3(f))
-	return fmt.Sprintf("%s [%s, %s]", digits.Rounded(f, visibleDecimals(f, d)),
-		digits.Rounded(low, visibleDecimals(low, d)),
-		digits.Rounded(high, visibleDecimals(high, d)))
+	return fmt.Sprintf("%s [%s, %s]", digits.Rounded(f, digits.VisibleDecimals(f, d)),
+		digits.Rounded(low, digits.VisibleDecimals(low, d)),
+		digits.Rounded(high, digits.VisibleDecimals(high, d)))
 }
 
 // RatioIn is a ratio, or an end of its interval, as digits.Ratio writes it: what is judged and what
@@ -59,6 +51,12 @@ func RatioInterval(low, high float64) string { return digits.RatioInterval(low, 
 
 // RatioAlone is a ratio whose interval is not known: three digits.
 func RatioAlone(f float64) string { return digits.RatioAlone(f) }
+
+// Change is a ratio as a change in percent, as digits.Change writes it.
+func Change(ratio, low, high float64) string { return digits.Change(ratio, low, high) }
+
+// ChangeAlone is a Change whose interval is not known.
+func ChangeAlone(ratio float64) string { return digits.ChangeAlone(ratio) }
 
 // SignificantDigits is f to n digits and without zeros at the end, and never with an exponent:
 // whole numbers have all their digits.
@@ -91,4 +89,20 @@ func ByPercent(f float64) string {
 		return "+" + s
 	}
 	return s
+}
+
+// BothWays is a difference that is a share upwards, and the same factor downwards, in percent:
+// "−33 to +49 %" of 0.49, because 1/1.49 is 0.67. Where both are alike it is "±0.4 %".
+func BothWays(share float64) string {
+	up := Percentage(share, 2)
+	switch down := Percentage(share/(1+share), 2); {
+	case !(share >= leastShare):
+		return up
+	case share >= mostShare:
+		return "a factor of more than ten"
+	case up == down:
+		return "±" + up
+	default:
+		return "−" + strings.TrimSuffix(down, " %") + " to +" + up
+	}
 }

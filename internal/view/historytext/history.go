@@ -171,9 +171,8 @@ func seriesRows(t store.Series) []document.Row {
 // ChangeWords is a change point in words: how much it is, on what that rests, and since when it is
 // published, if it is.
 func ChangeWords(c store.Change) string {
-	said := fmt.Sprintf("%s: %s times what it was %s, of %s before and %d after", c.Verdict,
-		c.Bound.Text(format.RatioIn(c.Ratio, c.Low, c.High)),
-		c.Bound.RatioInterval(c.Low, c.High),
+	change, interval := c.Bound.Change(c.Ratio, c.Low, c.High)
+	said := fmt.Sprintf("%s: %s %s, of %s before and %d after", c.Verdict, change, interval,
 		format.Plural(int64(len(c.Before)), "run"), len(c.After))
 	if c.Published.IsZero() {
 		return said

@@ -112,7 +112,7 @@ func TestHistoryOfBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"over 2.00 s", " 10.0 ms", "last over 2.00 s,",
-		"worse: at least 200 times what it was [190, ∞), of 1 run before"} {
+		"worse: ×200 or higher [×190, ∞), of 1 run before"} {
 		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), strings.TrimSpace(want)) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

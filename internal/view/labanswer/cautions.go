@@ -178,9 +178,8 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 			c.Severity, c.Says = answer.Bad, "The gate found a regression"
 		}
 		for _, m := range g.Missed {
-			c.Reasons = append(c.Reasons, fmt.Sprintf("%s of %s: %s %s",
-				placeName(m.Metric, m.Level), format.PlainLine(m.Variant),
-				format.Change(m.Ratio, m.Low, m.High), format.ChangeInterval(m.Low, m.High)))
+			c.Reasons = append(c.Reasons, fmt.Sprintf("%s of %s: %s",
+				placeName(m.Metric, m.Level), format.PlainLine(m.Variant), m.ChangeText()))
 		}
 		if g.Why != "" {
 			c.Reasons = append(c.Reasons, format.PlainLine(g.Why))
@@ -191,9 +190,8 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 	var self []string
 	for _, c := range r.Verdicts {
 		if c.Control && c.Verdict == stats.Different {
-			self = append(self, fmt.Sprintf("%s of %s: %s %s", placeName(c.Metric, c.Level),
-				format.PlainLine(c.Baseline), format.Change(c.Ratio, c.Low, c.High),
-				format.ChangeInterval(c.Low, c.High)))
+			self = append(self, fmt.Sprintf("%s of %s: %s", placeName(c.Metric, c.Level),
+				format.PlainLine(c.Baseline), c.ChangeText()))
 		}
 	}
 	if len(self) > 0 {

@@ -86,7 +86,7 @@ func singleSentence(r *lab.Record, open bool) string {
 		name := format.PlainLine(c.Variant)
 		variants = appendOnce(variants, name)
 		if isFixed := open && isOfLoad(c.Metric) &&
-			format.Change(c.Ratio, 1, 1) == format.Change(1, 1, 1); isFixed {
+			format.ChangeAlone(c.Ratio) == format.ChangeAlone(1); isFixed {
 			continue
 		}
 		if len(of[name]) < mostMeasures {
@@ -111,17 +111,17 @@ func singleSentence(r *lab.Record, open bool) string {
 func sideClause(all []lab.Comparison) string {
 	sides := map[string][]string{}
 	for _, c := range all {
-		change, side := format.Change(c.Ratio, 1, 1), "worse than"
+		change, side := format.ChangeAlone(c.Ratio), "worse than"
 		switch {
 		case math.IsNaN(c.Ratio), !c.Bound.Shows(c.Ratio):
 			continue
-		case change == format.Change(1, 1, 1):
+		case change == format.ChangeAlone(1):
 			side = "like"
 		case (c.Ratio > 1) == (c.Better > 0):
 			side = "better than"
 		}
 		sides[side] = append(sides[side], fmt.Sprintf("%s (%s)", MeasureName(c.Metric),
-			c.Bound.Text(change)))
+			c.Bound.ChangeAlone(c.Ratio)))
 	}
 	var parts []string
 	for _, side := range []string{"better than", "worse than", "like"} {
@@ -305,7 +305,7 @@ func comparedConditions(u *judge.Unpaired) (all []string) {
 		s := fmt.Sprintf("%s: %s, %s", judge.Letter(i), format.Clip(format.PlainLine(g.Name), 60),
 			format.Plural(int64(runs), "run"))
 		if rs := g.Results(); len(rs) > 0 && g.Record == nil {
-			s += ", " + report.MethodAndURL(rs[0]) + ", " + report.ModelText(rs[0])
+			s += ", " + report.MethodAndURL(rs[0]) + ", " + report.LoadText(rs[0])
 		}
 		if g.Record != nil {
 			s += ", " + GroupLoad(g)

@@ -58,17 +58,17 @@ func TestComparisons(t *testing.T) {
 		box            answer.Severity
 		has            string
 	}{
-		"slower": {runs(0, 6, 200_000), runs(1, 6, 180_000), nil, "new (B) answers 10.0 % fewer requests/s than base (A) [9.8, 10.2]",
+		"slower": {runs(0, 6, 200_000), runs(1, 6, 180_000), nil, "new (B) answers fewer requests/s than base (A): −10.0 % [−10.2, −9.8]",
 			"nothing more is needed", answer.Clear, ""},
 		"alike": {runs(0, 6, 200_000), runs(1, 6, 200_100), nil, "new (B) is like base (A) in throughput: the difference is below 2 %",
 			"nothing more is needed", answer.Clear, ""},
-		"one after the other": {runs(0, 6, 200_000), runs(100, 6, 180_000), nil, "new (B) answers 10.0 % fewer",
+		"one after the other": {runs(0, 6, 200_000), runs(100, 6, 180_000), nil, "new (B) answers fewer requests/s than base (A): −10.0 %",
 			"in turns", answer.Doubt, answer.Conditions},
 		"undecided, one after the other": {vary(0, 200_000), vary(100, 180_000), nil, "do not show whether new (B) differs",
 			"measure them in turns, as an experiment does", answer.Doubt, answer.Conditions},
 		"undecided": {vary(0, 200_000), vary(1, 180_000), nil, "do not show whether new (B) differs",
 			"if this estimate holds; or repeat them in turns as an experiment does", answer.Note, ""},
-		"other loads": {runs(0, 6, 200_000), runs(1, 6, 180_000), []string{"connections", "host.cpus"}, "new (B) answers 10.0 % fewer",
+		"other loads": {runs(0, 6, 200_000), runs(1, 6, 180_000), []string{"connections", "host.cpus"}, "new (B) answers fewer requests/s than base (A): −10.0 %",
 			"nothing more is needed", answer.Doubt, answer.Conditions},
 		"few": {runs(0, 2, 200_000), runs(1, 2, 180_000), nil, "These runs do not show whether new (B) differs from base (A) in throughput: " +
 			"−10 %, too few runs for an interval", "a verdict takes 6 runs of each, in turns: 4 more runs of A and 4 more runs of B", answer.Doubt, answer.FewRounds},
@@ -135,7 +135,7 @@ func TestComparedServers(t *testing.T) {
 			"throughput (+100 %), p50 latency (−50 %) and p99 latency (−50 %)", "dyno vs 'http://127.0.0.1:8080/a?b=c' 'http://127.0.0.1:8081/a?b=c'"},
 		"few": {[2]uint16{8080, 8081}, same, 2, [2]float64{200_000, 100_000}, "whether 127.0.0.1:8081 (B) differs from 127.0.0.1:8080 (A)",
 			"dyno vs 'http://127.0.0.1:8080/a?b=c' 'http://127.0.0.1:8081/a?b=c'"},
-		"enough":     {[2]uint16{8080, 8081}, same, 6, [2]float64{200_000, 100_000}, "127.0.0.1:8081 (B) answers 50.0 % fewer requests/s than 127.0.0.1:8080 (A)", ""},
+		"enough":     {[2]uint16{8080, 8081}, same, 6, [2]float64{200_000, 100_000}, "127.0.0.1:8081 (B) answers fewer requests/s than 127.0.0.1:8080 (A): −50.0 %", ""},
 		"one server": {[2]uint16{8080, 8080}, same, 1, [2]float64{200_000, 100_000}, "other (B) was worse than 8080 (A) in ", "dyno lab init"},
 		"other load": {[2]uint16{8080, 8081}, func(p *loadplan.Plan) { p.Connections++ }, 1, [2]float64{200_000, 100_000}, "(B) was worse than", "dyno lab init"},
 		"flags of vs": {[2]uint16{8080, 8081}, withFlags, 1, [2]float64{200_000, 100_000}, "(B) was worse than",
@@ -203,7 +203,7 @@ func TestComparedArms(t *testing.T) {
 	}{
 		"few": {4, func(int) float64 { return 0.9 }, "These trials do not show whether b (B) differs from a (A) in throughput: −10 %, too few rounds for an interval",
 			"2 rounds more, which is the least for a verdict", " --rounds +2", "Too few rounds for a verdict", "4 rounds of b (B)"},
-		"slower": {8, func(i int) float64 { return 0.9 + float64(i%3)/1000 }, "b (B) answers 9.9 % fewer requests/s than a (A)", "see all tables of the experiment", "", "", ""},
+		"slower": {8, func(i int) float64 { return 0.9 + float64(i%3)/1000 }, "b (B) answers fewer requests/s than a (A): −9.9 %", "see all tables of the experiment", "", "", ""},
 		"open": {8, func(i int) float64 { return 1 + float64(i%4-1)/40 }, "These trials do not show whether b (B) differs from a (A) in throughput",
 			"rounds more would decide throughput", " --rounds +", "", ""},
 	} {

@@ -55,7 +55,7 @@ func factorClauses(r *lab.Record, decided []answer.Finding) (all []string) {
 			continue
 		}
 		said = append(said, of)
-		all = append(all, withAliases(c)+" "+amount(f, c, true))
+		all = append(all, withAliases(c)+" "+amount(f, c.Metric))
 	}
 	return all
 }

@@ -44,8 +44,8 @@ func TestSettings(t *testing.T) {
 	if !slices.Equal(rows, want) {
 		t.Errorf("%q", rows)
 	}
-	const sentence = "workers=4 needs 50.0 % less CPU per request than workers=1 [49.5, 50.5]; " +
-		"log=off needs 12.0 % less CPU per request than log=on [11.1, 12.9]"
+	const sentence = "workers=4 needs less CPU per request than workers=1: −50.0 % [−50.5, −49.5]; " +
+		"log=off needs less CPU per request than log=on: −12.0 % [−12.9, −11.1]"
 	if a.Sentence != sentence {
 		t.Errorf("%s", a.Sentence)
 	}
@@ -60,7 +60,7 @@ func TestAliasesInTheSentence(t *testing.T) {
 	pair := settingOf("pm", "static and opcache=on", "", 0.79, stats.Different)
 	pair.Baseline, pair.With, pair.Aliases = "each alone", "opcache", "a=2 and b=2, or a=2 and c=2, or b=2 and d=2"
 	a := Of(factored(pair))
-	const sentence = "pm=static and opcache=on (or 3 other pairs that it cannot be told apart from) needs 21.0 % less CPU per request than each alone [20.2, 21.8]"
+	const sentence = "pm=static and opcache=on (or 3 other pairs that it cannot be told apart from) needs less CPU per request than each alone: −21.0 % [−21.8, −20.2]"
 	if a.Sentence != sentence {
 		t.Errorf("%s", a.Sentence)
 	}

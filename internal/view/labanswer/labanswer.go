@@ -225,17 +225,9 @@ func findingOf(r *lab.Record, i int, forecasts bool) answer.Finding {
 		c.More = 0
 	}
 	f := answer.Finding{Variant: c.Variant, Baseline: c.Baseline, Comparison: i, Ratio: c.Ratio,
-		Value:  medianOf(r, c.Variant, c.Metric, c.Level),
-		Effect: c.Bound.Text(format.Change(c.Ratio, c.Low, c.High))}
+		Value: medianOf(r, c.Variant, c.Metric, c.Level)}
 	f.Medians = fromTo(medianOf(r, c.Baseline, c.Metric, c.Level), f.Value)
-	if c.HasInterval() {
-		f.Interval = format.TooFew
-		if low, high, ok := format.ChangeEnds(c.Low, c.High); ok {
-			f.Interval = c.Bound.Interval(low, high, "−100")
-		}
-	} else {
-		f.Effect = c.Bound.Text(format.Change(c.Ratio, 1, 1))
-	}
+	f.Effect, f.Interval = c.Change()
 	f.Verdict, f.Because, f.Why = verdictOf(c, r.Verdicts)
 	f.Interaction = c.With != ""
 	if f.Verdict == answer.Undecided {
@@ -267,7 +259,7 @@ func verdictOf(c lab.Comparison, all []lab.Comparison) (v answer.Verdict, becaus
 		return answer.Same, "", "within " + format.InPercent(c.Margin)
 	case c.Verdict == stats.Negligible:
 		return answer.Undecided, "", fmt.Sprintf("it differs, by about %s; whether by %s is open",
-			format.AbsoluteChange(c.Ratio, c.Low, c.High), format.InPercent(c.Margin))
+			format.Change(c.Ratio, c.Low, c.High), format.InPercent(c.Margin))
 	case isBelowNoise(c):
 		return answer.Undecided, answer.AboveNoise, ownNoise(c, c.Floor)
 	case isCorrectedAway(c):

@@ -62,7 +62,7 @@ func TestOneVerdict(t *testing.T) {
 		"equivalent":    {compared("cpu", "b", 1, 0.99, 1.01, stats.Equivalent), answer.Same, "2 %"},
 		"negligible":    {compared("cpu", "b", 1.01, 1.005, 1.015, stats.Negligible), answer.Same, "2 %"},
 		"negligible, perhaps": {compared("cpu", "b", 1.015, 1.004, 1.06, stats.Negligible), answer.Undecided,
-			"it differs, by about 1 %; whether by 2 % is open"},
+			"it differs, by about +1 %; whether by 2 % is open"},
 		"at the limit":   {with(func(c *lab.Comparison) { c.ClientBound = true }), answer.NotValid, "the generator was the limit"},
 		"too few rounds": {with(func(c *lab.Comparison) { c.Confidence = 0.5 }), answer.Undecided, "too few"},
 		"below the noise": {with(func(c *lab.Comparison) { c.Verdict, c.Floor = stats.Inconclusive, 0.9 }),
@@ -108,24 +108,24 @@ func TestSentence(t *testing.T) {
 	undecided := compared("cpu", "nginx", 1.03, 0.96, 1.1, stats.Inconclusive)
 	undecided.More = 14
 	for want, r := range map[string]*lab.Record{
-		"nginx needs 64 % less CPU per request than go [61, 66]; throughput cannot be told apart: " +
+		"nginx needs less CPU per request than go: −64 % [−66, −61]; throughput cannot be told apart: " +
 			"the generator was the limit": record(bound, compared("cpu", "nginx", 0.36, 0.34, 0.39, stats.Different)),
-		"nginx needs 3.4 times the CPU per request of go [1.4, 8.5]": record(
+		"nginx needs more CPU per request than go: +245 % [+41, +749]": record(
 			compared("cpu", "nginx", 3.449, 1.413, 8.486, stats.Different)),
-		"a needs 35 % less CPU per request than go [15, 45] and b 12 % more [9, 15]": record(
+		"a needs less CPU per request than go: −35 % [−45, −15] and b more: +12 % [+9, +15]": record(
 			compared("cpu", "b", 1.12, 1.09, 1.15, stats.Different), compared("cpu", "a", 0.65, 0.55, 0.85, stats.Different)),
 		// what is worse for users comes first, and of that the most
-		"a has 20 % higher p99 latency than go [10, 30]; but CPU per request of a is better: −35 % [−45, −15]": record(
+		"a has a higher p99 latency than go: +20 % [+10, +30]; but CPU per request of a is better: −35 % [−45, −15]": record(
 			compared("cpu", "a", 0.65, 0.55, 0.85, stats.Different), compared("p99", "a", 1.2, 1.1, 1.3, stats.Different)),
-		"a has 22 times the p99 latency of go [9, 40]; also CPU per request +12 % [+9, +15] and p50 latency +11 % [+8, +14]": record(
+		"a has a higher p99 latency than go: ×22 [×9, ×40]; also CPU per request +12 % [+9, +15] and p50 latency +11 % [+8, +14]": record(
 			compared("cpu", "a", 1.12, 1.09, 1.15, stats.Different), compared("p50", "a", 1.11, 1.08, 1.14, stats.Different),
 			compared("p99", "a", 22, 9, 40, stats.Different)),
 		// not only what speaks against the variant with the largest difference
-		"a needs 35 % less CPU per request than go [15, 45] and b 12 % less [9, 15]; but p99 latency of b is worse: " +
+		"a needs less CPU per request than go: −35 % [−45, −15] and b −12 % [−15, −9]; but p99 latency of b is worse: " +
 			"+200 % [+190, +210]": record(compared("cpu", "a", 0.65, 0.55, 0.85, stats.Different),
 			compared("cpu", "b", 0.88, 0.85, 0.91, stats.Different), compared("p99", "a", 1.2, 0.8, 1.8, stats.Inconclusive),
 			compared("p99", "b", 3, 2.9, 3.1, stats.Different)),
-		"b needs 3 times the CPU per request of go [2, 4], c 2.9 times as much [2.8, 3.0] and a 35 % less [15, 45]": record(
+		"b needs more CPU per request than go: +200 % [+100, +300], c +190 % [+180, +200] and a less: −35 % [−45, −15]": record(
 			compared("cpu", "a", 0.65, 0.55, 0.85, stats.Different), compared("cpu", "b", 3, 2, 4, stats.Different),
 			compared("cpu", "c", 2.9, 2.8, 3, stats.Different)),
 		"a is like go in CPU per request: the difference is below 2 %; not valid: 1 (the generator was the limit)": record(
@@ -134,14 +134,14 @@ func TestSentence(t *testing.T) {
 				c.ClientBound = true
 				return c
 			}()),
-		"d needs 50 % less CPU per request than go [49, 51], c 40 % less [39, 41] and b 30 % less [29, 31]; 1 more differs": record(
+		"d needs less CPU per request than go: −50 % [−51, −49], c −40 % [−41, −39] and b −30 % [−31, −29]; 1 more differs": record(
 			compared("cpu", "a", 0.8, 0.79, 0.81, stats.Different), compared("cpu", "b", 0.7, 0.69, 0.71, stats.Different),
 			compared("cpu", "c", 0.6, 0.59, 0.61, stats.Different), compared("cpu", "d", 0.5, 0.49, 0.51, stats.Different)),
-		"e needs 60 % less CPU per request than go [59, 61], d 50 % less [49, 51] and a 20 % more [19, 21]; 2 more differ": record(
+		"e needs less CPU per request than go: −60 % [−61, −59], d −50 % [−51, −49] and a more: +20 % [+19, +21]; 2 more differ": record(
 			compared("cpu", "a", 1.2, 1.19, 1.21, stats.Different), compared("cpu", "b", 0.7, 0.69, 0.71, stats.Different),
 			compared("cpu", "c", 0.6, 0.59, 0.61, stats.Different), compared("cpu", "d", 0.5, 0.49, 0.51, stats.Different),
 			compared("cpu", "e", 0.4, 0.39, 0.41, stats.Different)),
-		"b needs 35 % less CPU per request than go [15, 45]; also p99 latency −20 % [−30, −10]": record(
+		"b needs less CPU per request than go: −35 % [−45, −15]; also p99 latency −20 % [−30, −10]": record(
 			compared("cpu", "b", 0.65, 0.55, 0.85, stats.Different), compared("p99", "b", 0.8, 0.7, 0.9, stats.Different)),
 		"The servers cannot be told apart in throughput: the generator was the limit": record(bound),
 		"nginx is like go in CPU per request: the difference is below 2 %": record(
@@ -496,7 +496,7 @@ func TestOtherLoads(t *testing.T) {
 	r := record(compared("cpu", "b", 0.65, 0.55, 0.85, stats.Different), compared("cpu", "b", 0.7, 0.6, 0.8, stats.Different))
 	r.Experiment.Levels = append(r.Experiment.Levels, experiment.Level{Name: "c10", Connections: 10})
 	r.Verdicts[1].Level = "c10"
-	if got, want := Of(r).Sentence, "At c100, b needs 35 % less CPU per request than go [15, 45]; at c10 likewise"; got != want {
+	if got, want := Of(r).Sentence, "At c100, b needs less CPU per request than go: −35 % [−45, −15]; at c10 likewise"; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
 	if got := valueText("checks", "%", 99.97); got != "99.97 %" {
@@ -561,15 +561,15 @@ func TestBoundedFindings(t *testing.T) {
 		row, sentence    string
 	}{
 		"a variant that starves": {800, 750, 850, lab.AtLeast, stats.Different, [2]bool{false, true}, answer.Worse,
-			"2.50 ms → over 2.00 s, at least ×800 [×750, ∞)",
-			"b has at least 800 times the p99 latency of go [750, ∞)"},
+			"2.50 ms → over 2.00 s, ×800 or higher [×750, ∞)",
+			"b has a higher p99 latency than go: ×800 or higher [×750, ∞)"},
 		"by less than twice": {1.5, 1.4, 1.6, lab.AtLeast, stats.Different, [2]bool{false, true}, answer.Worse,
-			"2.50 ms → over 2.00 s, at least +50 % [+40, ∞)", "b has at least 50 % higher p99 latency than go [40, ∞)"},
+			"2.50 ms → over 2.00 s, +50 % or higher [+40, ∞)", "b has a higher p99 latency than go: +50 % or higher [+40, ∞)"},
 		"a baseline that starves": {0.2, 0.15, 0.25, lab.AtMost, stats.Different, [2]bool{true, false}, answer.Better,
-			"over 2.50 ms → 2.00 s, at most −80 % (−100, −75]", "b has at least 80 % lower p99 latency than go [75, 100)"},
+			"over 2.50 ms → 2.00 s, −80 % or lower (−100, −75]", "b has a lower p99 latency than go: −80 % or lower (−100, −75]"},
 		"a variant that seems better": {0.2, 0.15, 0.25, lab.AtLeast, stats.Inconclusive, [2]bool{false, true}, answer.Undecided,
-			"2.50 ms → over 2.00 s, at least −80 % [−85, ∞)", "These trials do not show whether b differs from go in p99 latency: " +
-				"at least −80 % [−85, ∞), requests of b had no answer, and its value is only known to be higher"},
+			"2.50 ms → over 2.00 s, −80 % or higher [−85, ∞)", "These trials do not show whether b differs from go in p99 latency: " +
+				"−80 % or higher [−85, ∞), requests of b had no answer, and its value is only known to be higher"},
 		"both": {0.2, 0.15, 0.25, lab.NoBound, stats.Inconclusive, [2]bool{true, true}, answer.Undecided,
 			"over 2.50 ms → over 2.00 s, – –", "These trials do not show whether b differs from go in p99 latency: " +
 				"requests of both had no answer, and their values are only known to be higher"},

@@ -105,15 +105,19 @@ func decidedClause(r *lab.Record, g answer.Group) string {
 	}
 	shown := mostTelling(decided)
 	for i, f := range shown {
-		c := r.Verdicts[f.Comparison]
-		switch {
-		case i == 0:
-		case i == len(shown)-1:
-			s += " and "
-		default:
-			s += ", "
+		if i == 0 {
+			s += format.PlainLine(f.Variant) + " " + amount(f, g.Metric)
+			continue
 		}
-		s += format.PlainLine(f.Variant) + " " + amount(f, c, i == 0)
+		separator := ", "
+		if i == len(shown)-1 {
+			separator = " and "
+		}
+		s += separator + format.PlainLine(f.Variant) + " "
+		if (f.Ratio < 1) != (shown[0].Ratio < 1) {
+			s += direction(f, g.Metric) + ": "
+		}
+		s += changeText(f)
 	}
 	switch n := len(decided) - len(shown); {
 	case n == 1:

@@ -42,8 +42,8 @@ func TestUnreliable(t *testing.T) {
 			"worse, but unreliable", "CPU per request +40 % [+30, +50]", true},
 		"open": {spoiled(record(compared("cpu", "b", 1.1, 0.9, 1.3, stats.Inconclusive))), "These trials do not show whether b differs",
 			"undecided", "CPU per request +10 % [−10, +30]: the interval is too wide", false},
-		"sound":        {record(worse), "b needs 40 % more CPU", "worse", "CPU per request +40 % [+30, +50]", false},
-		"a regression": {withGate(record(worse)), "b needs 40 % more CPU", "worse", "CPU per request +40 % [+30, +50]", false},
+		"sound":        {record(worse), "b needs more CPU per request than go: +40 % [+30, +50]", "worse", "CPU per request +40 % [+30, +50]", false},
+		"a regression": {withGate(record(worse)), "b needs more CPU per request than go: +40 % [+30, +50]", "worse", "CPU per request +40 % [+30, +50]", false},
 	} {
 		a := Of(c.r)
 		f, s := a.Groups[0].Findings[0], Standings(c.r, a)[0]

@@ -55,7 +55,7 @@ func TestTablesOfBounds(t *testing.T) {
 	if got := comparisonRatio(c) + " " + comparisonInterval(c); got != "at least 8.00 [7.50, ∞)" {
 		t.Error(got)
 	}
-	if got := c.Worsening(); got != "p99 of b: worse by a factor of at least 8.00 [7.50, ∞)" {
+	if got := c.Worsening(); got != "p99 of b: worse: +700 % or higher [+650, ∞)" {
 		t.Error(got)
 	}
 	c.Bound = lab.NoBound

@@ -242,8 +242,8 @@ func TestGateInPullRequest(t *testing.T) {
 	for want, g := range map[string]lab.GateOutcome{
 		"**Gate:** passed\n":                       {Verdict: lab.Passed},
 		"**Gate:** inconclusive: it is too wide\n": {Verdict: lab.Undecided, Why: "it is too wide"},
-		"**Gate:** a regression: cpu of b: worse by a factor of": {Verdict: lab.Regression,
-			Missed: []lab.Comparison{{Metric: "cpu", Variant: "b", Ratio: 1.3, Low: 1.2, High: 1.4}}},
+		"**Gate:** a regression: cpu of b: worse: +30 % [+20, +40]": {Verdict: lab.Regression,
+			Missed: []lab.Comparison{{Metric: "cpu", Variant: "b", Ratio: 1.3, Low: 1.2, High: 1.4, Confidence: 0.95}}},
 	} {
 		r := eight()
 		r.Gate = &g
@@ -262,11 +262,11 @@ func TestGateNamesAll(t *testing.T) {
 		r.Gate = &lab.GateOutcome{Verdict: lab.Regression}
 		var names, open []string
 		for i := range n {
-			c := lab.Comparison{Metric: "p99.9", Level: "c100", Variant: fmt.Sprintf("variant_%d_of-a-long-name", i), Ratio: 1.3, Low: 1.2, High: 1.4}
+			c := lab.Comparison{Metric: "p99.9", Level: "c100", Variant: fmt.Sprintf("variant_%d_of-a-long-name", i), Ratio: 1.3, Low: 1.2, High: 1.4, Confidence: 0.95}
 			r.Gate.Missed = append(r.Gate.Missed, c)
 			c.Variant = fmt.Sprintf("open-%d", i)
-			open = append(open, c.Place()+": the interval [0.9, 1.2] leaves it open")
-			names = append(names, "p99.9 of "+r.Gate.Missed[i].Variant+" at c100: worse by a factor of 1.30 [1.20, 1.40]")
+			open = append(open, c.Place()+": +5 % [−10, +20], which leaves it open")
+			names = append(names, "p99.9 of "+r.Gate.Missed[i].Variant+" at c100: worse: +30 % [+20, +40]")
 		}
 		r.Gate.Open = open
 		names = append(names, open...)

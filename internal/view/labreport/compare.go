@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/say"
@@ -151,19 +152,11 @@ func (m measure) valueText(r *result.Result, value float64) string {
 // changeText is a ratio to the first result's value. If one of the values is only known to be
 // higher, so is the ratio, or it is known to be lower; if both are, nothing is known of it.
 func (m measure) changeText(first, r *result.Result, ratio float64) string {
-	s := format.Change(ratio, 1, 1)
-	if m.over == nil || r == first {
-		return s
+	known := lab.Bound("")
+	if m.over != nil && r != first {
+		known = lab.BoundOf(m.over(r), m.over(first))
 	}
-	switch before, after := m.over(first), m.over(r); {
-	case before && after:
-		return format.TooFew
-	case after:
-		return "at least " + s
-	case before:
-		return "at most " + s
-	}
-	return s
+	return known.ChangeAlone(ratio)
 }
 
 // singleRunCautions are what keeps one from concluding too much from single results.

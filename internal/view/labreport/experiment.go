@@ -139,16 +139,34 @@ func verdictPart(r *lab.Record) document.Part {
 	out := document.Part{Head: "Verdicts", Sides: "lllrrlrr", Table: format.Table{
 		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
 		Text: append(correctionText(r.Verdicts), openTexts(r.Verdicts, findings)...)}
-	for i, c := range r.Verdicts {
+	for _, c := range r.Verdicts {
 		out.Table = append(out.Table, []string{format.PlainLine(c.Level), c.Metric,
 			format.PlainLine(c.Variant), comparisonRatio(c), comparisonInterval(c),
-			VerdictMark(c, findings[i]), format.Count(int64(c.Trials)),
-			pValueText(c.PAdjusted)})
+			"", format.Count(int64(c.Trials)), pValueText(c.PAdjusted)})
 	}
 	if len(r.Verdicts) == 0 {
 		return document.Part{Head: "Verdicts", Text: []string{"Nothing could be compared."}}
 	}
+	markVerdicts(&out, r.Verdicts, findings)
 	return out
+}
+
+// markVerdicts fills the column of verdicts. A doubt that all comparisons have is one line below
+// the table.
+func markVerdicts(p *document.Part, all []lab.Comparison, findings []answer.Finding) {
+	column := slices.Index(p.Table[0], "verdict")
+	same := len(all) > 1
+	for i, c := range all {
+		same = same && pairDoubts(c) == pairDoubts(all[0])
+		p.Table[i+1][column] = VerdictMark(c, findings[i])
+	}
+	if !same || pairDoubts(all[0]) == "" {
+		return
+	}
+	for i, c := range all {
+		p.Table[i+1][column] = plainMark(c, findings[i])
+	}
+	p.Under = append(p.Under, "In each comparison: "+pairDoubts(all[0])+".")
 }
 
 // openTexts are why comparisons are undecided or not valid, a sentence for each reason: with which
@@ -229,6 +247,14 @@ func comparisonRatio(c lab.Comparison) string {
 
 // VerdictMark is a verdict with what has to be known of it.
 func VerdictMark(c lab.Comparison, f answer.Finding) string {
+	if doubts := pairDoubts(c); doubts != "" {
+		return plainMark(c, f) + "; " + doubts
+	}
+	return plainMark(c, f)
+}
+
+// plainMark is a verdict without doubts about pairs or runs.
+func plainMark(c lab.Comparison, f answer.Finding) string {
 	if f.Verdict == answer.Noise {
 		f.Verdict = "A/A"
 	}
@@ -236,6 +262,11 @@ func VerdictMark(c lab.Comparison, f answer.Finding) string {
 	if c.ClientBound {
 		s += ", client-bound"
 	}
+	return s
+}
+
+// pairDoubts are the doubts about pairs, or runs, of a comparison; "" if there are none.
+func pairDoubts(c lab.Comparison) string {
 	var doubts []string
 	add := func(n int, what string) {
 		if n > 0 {
@@ -246,10 +277,7 @@ func VerdictMark(c lab.Comparison, f answer.Finding) string {
 	add(c.OtherLoad, " of another load")
 	add(c.GradeF, " of grade F")
 	add(c.Missing, " missing")
-	if len(doubts) == 0 {
-		return s
-	}
-	return s + "; " + strings.Join(doubts, ", ")
+	return strings.Join(doubts, ", ")
 }
 
 // heldUp is of how many pairs, or runs, a generator was held up. The cautions about runs that are

@@ -173,7 +173,7 @@ func groupLegend(u *judge.Unpaired) format.Table {
 			row = append(row, fmt.Sprintf("experiment %s, dyno %s", format.PlainLine(g.Record.Name),
 				format.PlainLine(g.Record.Dyno)), labanswer.GroupLoad(g))
 		} else if len(rs) > 0 {
-			row = append(row, report.MethodAndURL(rs[0]), report.ModelText(rs[0]))
+			row = append(row, report.MethodAndURL(rs[0]), report.LoadText(rs[0]))
 		}
 		t = append(t, row)
 	}
@@ -190,13 +190,14 @@ func verdictsPart(u *judge.Unpaired) document.Part {
 		findings = append(findings, f)
 		out.Table = append(out.Table, []string{format.PlainLine(c.Level), c.Metric,
 			format.PlainLine(c.Variant),
-			format.PlainLine(c.Baseline), comparisonRatio(c), comparisonInterval(c), VerdictMark(c, f),
-			runCounts(c), pValueText(c.PAdjusted)})
+			format.PlainLine(c.Baseline), comparisonRatio(c), comparisonInterval(c), "", runCounts(c),
+			pValueText(c.PAdjusted)})
 	}
 	if len(u.Verdicts) == 0 {
 		return document.Part{Head: "Verdicts", Text: []string{"Nothing could be compared."}}
 	}
 	out.Text = append(correctionText(u.Verdicts), openTexts(all, findings)...)
+	markVerdicts(&out, all, findings)
 	return withoutLevels(out)
 }
 

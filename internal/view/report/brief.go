@@ -43,11 +43,11 @@ func shown(all, most int, s format.Style) int {
 
 // LoadText is the load as it was asked for.
 func LoadText(r *result.Result) string {
-	connections := format.Plural(int64(r.Plan.Connections), "connection")
 	if r.Model != result.OpenLoop {
-		return "closed, " + connections + usersText(r)
+		return ModelText(r)
 	}
-	return "open, " + arrivalsText(r.Plan, offeredRate(r)) + ", " + connections + usersText(r)
+	return "open, " + arrivalsText(r.Plan, offeredRate(r)) + ", " +
+		format.Plural(int64(r.Plan.Connections), "connection") + usersText(r)
 }
 
 // spanText is how long was measured.

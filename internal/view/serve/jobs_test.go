@@ -354,7 +354,7 @@ func TestJobCompareRepeatedRuns(t *testing.T) {
 	if text := compare(2); !strings.Contains(text, "4 more runs of A and 4 more runs of B") || !strings.Contains(text, "dyno vs http://127.0.0.1:8080/ http://127.0.0.1:8081/ -c 2") {
 		t.Errorf("of two runs each: %q", text)
 	}
-	if text := compare(6); !strings.Contains(text, "127.0.0.1:8081 (B) answers 49.9 % fewer requests/s than 127.0.0.1:8080 (A)") ||
+	if text := compare(6); !strings.Contains(text, "127.0.0.1:8081 (B) answers fewer requests/s than 127.0.0.1:8080 (A): −49.9 %") ||
 		!strings.Contains(text, "95 % interval") {
 		t.Errorf("of six runs each: %q", text)
 	}

@@ -143,8 +143,9 @@ func changeOf(now, before float64, known lab.Bound) *change {
 	if now <= 0 || before <= 0 || known == lab.NoBound {
 		return nil
 	}
-	percent := math.RoundToEven(100 * (now/before - 1)) // as it is written
-	return &change{Text: known.Text(format.Change(now/before, 1, 1)), Sign: cmp.Compare(percent, 0)}
+	ratio := now / before
+	percent := math.RoundToEven(100 * (ratio - 1)) // as it is written
+	return &change{Text: known.ChangeAlone(ratio), Sign: cmp.Compare(percent, 0)}
 }
 
 // saveNote stores the note on a result.

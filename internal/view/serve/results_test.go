@@ -15,7 +15,7 @@ func TestChangeOf(t *testing.T) {
 		sign        int
 	}{
 		{110, 100, "", "+10 %", 1}, {90, 100, "", "−10 %", -1}, {100.001, 100, "", "0 %", 0}, {500, 100, "", "+400 %", 1}, {5000, 100, "", "×50.0", 1},
-		{110, 100, lab.AtLeast, "at least +10 %", 1}, {90, 100, lab.AtMost, "at most −10 %", -1},
+		{110, 100, lab.AtLeast, "+10 % or higher", 1}, {90, 100, lab.AtMost, "−10 % or lower", -1},
 	} {
 		got := changeOf(c.now, c.before, c.known)
 		if got == nil || *got != (change{c.text, c.sign}) {

@@ -1,4 +1,4 @@
-package format
+package digits
 
 import (
 	"math"
@@ -25,44 +25,26 @@ func TestChange(t *testing.T) {
 		{1, 0.04, 12, "×1", "[×0.04, ×12]"},
 		{1.1, math.Exp(1e-9), 1.2, "+10 %", "[above 0, +20]"}, // the interval leaves out no difference
 		{0.9, 0.8, math.Exp(-1e-9), "−10 %", "[−20, below 0]"},
-		{math.Inf(1), 1, math.Inf(1), TooFew, TooFew},
-		{math.NaN(), math.NaN(), math.NaN(), TooFew, TooFew},
+		{math.Inf(1), 1, math.Inf(1), None, None},
+		{math.NaN(), math.NaN(), math.NaN(), None, None},
 	} {
 		if got := Change(c.ratio, c.low, c.high); got != c.want {
 			t.Errorf("%v: %q, not %q", c.ratio, got, c.want)
 		}
-		if got := ChangeInterval(c.low, c.high); got != c.interval {
+		if _, got := Bound("").Change(c.ratio, c.low, c.high); got != c.interval {
 			t.Errorf("%v to %v: %q, not %q", c.low, c.high, got, c.interval)
 		}
 	}
 }
 
-// In a sentence that says less or more, a change and the ends of its interval have no sign, and the
-// smaller end is first.
-func TestAbsoluteChange(t *testing.T) {
-	for _, c := range []struct {
-		ratio, low, high float64
-		want, ends       string
-	}{
-		{0.36, 0.34, 0.39, "64 %", "61, 66"},
-		{1.12, 1.09, 1.15, "12 %", "9, 15"},
-		{0.91, 0.83, 0.9993, "9 %", "0.1, 17"},
-		{1.02, 0.96, 1.08, "2 %", "−4, +8"},
-		{0.004, 0.001, 0.03, "99.6 %", "97, 99.9"},
-		{1.1, math.Exp(1e-9), 1.2, "10 %", "above 0, 20"},
-	} {
-		if got := AbsoluteChange(c.ratio, c.low, c.high); got != c.want {
-			t.Errorf("%v: %q, not %q", c.ratio, got, c.want)
+// A change that is only bounded says so in words, and its interval is open at the end that is not
+// known.
+func TestBoundedChange(t *testing.T) {
+	for b, want := range map[Bound]string{"": "−35 % [−45, −15]", AtLeast: "−35 % or higher [−45, ∞)",
+		AtMost: "−35 % or lower (−100, −15]", NoBound: "– –"} {
+		change, interval := b.Change(0.65, 0.55, 0.85)
+		if change+" "+interval != want {
+			t.Errorf("%q: %s %s, not %s", b, change, interval, want)
 		}
-		if least, most := AbsoluteEnds(c.low, c.high); least+", "+most != c.ends {
-			t.Errorf("%v: %q and %q, not %q", c.ratio, least, most, c.ends)
-		}
-	}
-	least, most := RatioEnds(1.413, 8.486)
-	if got := RatioText(3.449, 1.413, 8.486) + " [" + least + ", " + most + "]"; got != "3.4 [1.4, 8.5]" {
-		t.Error(got)
-	}
-	if got := RatioText(499.2, 203.3, 920.2); got != "499" {
-		t.Error(got)
 	}
 }

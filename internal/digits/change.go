@@ -1,11 +1,8 @@
-package format
+package digits
 
 import (
 	"math"
 	"strconv"
-	"strings"
-
-	"dyno/internal/digits"
 )
 
 // mostChange is the ratio from which on a change is written as a multiple, because percentages of
@@ -17,31 +14,55 @@ const mostChange = 10
 // something is left: "−99.6 %". Where an end is 10 times or more it is a multiple: "×12".
 func Change(ratio, low, high float64) string {
 	if !isRatio(ratio) {
-		return TooFew
+		return None
 	}
 	if max(ratio, high) >= mostChange {
-		return "×" + RatioText(ratio, low, high)
+		return "×" + multiple(ratio, low, high)
 	}
 	return signed(100*(ratio-1), partDecimals(ratio, changeDecimals(low, high))) + " %"
 }
 
-// ChangeInterval is the interval of a Change: "[−45, −15]".
-func ChangeInterval(low, high float64) string {
-	least, most, ok := ChangeEnds(low, high)
-	if !ok {
-		return TooFew
+// ChangeAlone is a Change whose interval is not known.
+func ChangeAlone(ratio float64) string { return Change(ratio, 1, 1) }
+
+// Change is a ratio as a change, with its interval: "−35 %" and "[−45, −15]". Sentences and tables
+// have it from here, so that a reader finds the same figures in both. What is only bounded is "−35 %
+// or lower", in "(−100, −15]".
+func (b Bound) Change(ratio, low, high float64) (change, interval string) {
+	change = b.changed(Change(ratio, low, high))
+	least, most, ok := changeEnds(low, high)
+	nothing := "−100"
+	switch {
+	case !ok:
+		return change, None
+	case high >= mostChange:
+		nothing = "×0"
 	}
-	return "[" + least + ", " + most + "]"
+	return change, b.Interval(least, most, nothing)
 }
 
-// ChangeEnds are the ends of the interval of a Change: "−45" and "−15". ok is false if it has none.
-func ChangeEnds(low, high float64) (least, most string, ok bool) {
+// ChangeAlone is a Change whose interval is not known.
+func (b Bound) ChangeAlone(ratio float64) string { return b.changed(ChangeAlone(ratio)) }
+
+func (b Bound) changed(change string) string {
+	switch b {
+	case AtLeast:
+		return change + " or higher"
+	case AtMost:
+		return change + " or lower"
+	case NoBound:
+		return None
+	}
+	return change
+}
+
+// changeEnds are the ends of the interval of a Change: "−45" and "−15". ok is false if it has none.
+func changeEnds(low, high float64) (least, most string, ok bool) {
 	switch {
 	case !isRatio(low) || !isRatio(high):
 		return "", "", false
 	case high >= mostChange:
-		least, most = RatioEnds(low, high)
-		return "×" + least, "×" + most, true
+		return "×" + multiple(low, low, high), "×" + multiple(high, low, high), true
 	}
 	d := changeDecimals(low, high)
 	apart := low > 1+leastApart || high < 1-leastApart
@@ -57,31 +78,12 @@ const (
 // leastApart is how far from no difference an end of an interval is at least: nearer is rounding.
 const leastApart = 1e-12
 
-// AbsoluteChange is a Change without its sign, for sentences that say less or more: "35 %".
-func AbsoluteChange(ratio, low, high float64) string {
-	d := partDecimals(ratio, changeDecimals(low, high))
-	return digits.Rounded(100*math.Abs(ratio-1), d) + " %"
-}
-
-// AbsoluteEnds are the ends of the interval of an AbsoluteChange, the smaller first: "15" and "45".
-// An interval on both sides of no difference keeps its signs.
-func AbsoluteEnds(low, high float64) (least, most string) {
-	d := changeDecimals(low, high)
-	switch {
-	case low >= 1:
-		return absoluteEnd(low, d), absoluteEnd(high, d)
-	case high <= 1:
-		return absoluteEnd(high, d), absoluteEnd(low, d)
-	}
-	return signed(100*(low-1), d), signed(100*(high-1), d)
-}
-
 // changeEnd is an end of an interval. If the interval leaves out no difference (apart), an end that
 // would be 0 has more decimals, and if they are all 0 says on which side it is: "above 0".
 func changeEnd(end float64, decimals int, apart bool) string {
 	decimals = partDecimals(end, decimals)
 	s := signed(100*(end-1), decimals)
-	for more := decimals + 1; apart && s == "0" && more <= digits.Most; more++ {
+	for more := decimals + 1; apart && s == "0" && more <= Most; more++ {
 		s = signed(100*(end-1), more)
 	}
 	switch {
@@ -96,28 +98,16 @@ func changeEnd(end float64, decimals int, apart bool) string {
 // partDecimals are so many decimals of the change of a ratio, or as many more as keep it above
 // −100 %, which would say that nothing is left.
 func partDecimals(ratio float64, decimals int) int {
-	for ratio > 0 && decimals < digits.Most && signed(100*(ratio-1), decimals) == "−"+
+	for ratio > 0 && decimals < Most && signed(100*(ratio-1), decimals) == "−"+
 		strconv.FormatFloat(100, 'f', decimals, 64) {
 		decimals++
 	}
 	return decimals
 }
 
-// absoluteEnd is a changeEnd without its sign, of an interval that leaves out no difference.
-func absoluteEnd(end float64, decimals int) string {
-	s := changeEnd(end, decimals, true)
-	if s == below0 {
-		return above0
-	}
-	return strings.TrimLeft(s, "−+")
-}
-
-// RatioText is a ratio with as many digits as its interval allows, at most three but one that is
-// not 0: "2.4", "12", "0.04". RatioEnds are the ends of its interval.
-func RatioText(ratio, low, high float64) string {
-	if !isRatio(ratio) {
-		return TooFew
-	}
+// multiple is a ratio, or an end of its interval, with as many digits as the interval allows, at
+// most three but one that is not 0: "2.4", "12", "0.04".
+func multiple(ratio, low, high float64) string {
 	half := (high - low) / 2
 	d := 2
 	switch {
@@ -129,12 +119,7 @@ func RatioText(ratio, low, high float64) string {
 	if ratio < 9.95 && ratio != math.Trunc(ratio) {
 		d = max(d, 1)
 	}
-	return digits.Rounded(ratio, visibleDecimals(ratio, d))
-}
-
-// RatioEnds are the ends of the interval of a RatioText: "1.4" and "8.5".
-func RatioEnds(low, high float64) (least, most string) {
-	return RatioText(low, low, high), RatioText(high, low, high)
+	return Rounded(ratio, VisibleDecimals(ratio, d))
 }
 
 // changeDecimals are those of a change in percent whose interval is so wide: as many as give half
@@ -160,23 +145,16 @@ func signed(f float64, decimals int) string {
 		return "0"
 	}
 	if f < 0 {
-		return "−" + digits.Thousands(s)
+		return "−" + Thousands(s)
 	}
-	return "+" + digits.Thousands(s)
+	return "+" + Thousands(s)
 }
 
-// BothWays is a difference that is a share upwards, and the same factor downwards, in percent:
-// "−33 to +49 %" of 0.49, because 1/1.49 is 0.67. Where both are alike it is "±0.4 %".
-func BothWays(share float64) string {
-	up := Percentage(share, 2)
-	switch down := Percentage(share/(1+share), 2); {
-	case !(share >= leastShare):
-		return up
-	case share >= mostShare:
-		return "a factor of more than ten"
-	case up == down:
-		return "±" + up
-	default:
-		return "−" + strings.TrimSuffix(down, " %") + " to +" + up
+// VisibleDecimals are d decimals, or so many that one digit of f is not 0: what was measured is not
+// zero.
+func VisibleDecimals(f float64, d int) int {
+	if f == 0 {
+		return d
 	}
+	return min(max(d, -PowerOfTen(f)), Most)
 }
