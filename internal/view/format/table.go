@@ -2,8 +2,8 @@
 // read them. It knows no results. Packages report and labreport build their reports with it.
 //
 //	numbers  forms.go (the rules, as values that the page has too), units.go (counts, times, sizes;
-//	         texts and URLs that are cut), change.go (+10 %, a ratio), uncertain.go (no digits that
-//	         the noise does not carry)
+//	         texts and URLs that are cut), uncertain.go (no digits that the noise does not
+//	         carry)
 //	shapes   table.go (tables, broken lines, documents), style.go (colours), suite.go (JUnit)
 //	safety   visible.go (nothing that a terminal obeys), markup.go (escapes for Markdown and CSV;
 //	         ShellQuote: words in the quotes of a shell)
