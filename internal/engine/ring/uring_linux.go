@@ -24,6 +24,7 @@ const (
 	slab        = 64                 // sockets whose memory is allocated at once
 	batchMax    = 64                 // entries queued before they are submitted within a turn
 	largeFor    = 8                  // small receives after which answers no longer count as large
+	lasting     = 32                 // receives after which a socket is put into the table of files
 	freeing     = int64(time.Second) // how long freeRing waits for the kernel
 )
 
@@ -54,6 +55,8 @@ type uringRing struct {
 	pending int    // entries that have not completed
 	sends   int    // of these, sends
 	linked  bool   // a receive may be waiting for its send
+	quiet   bool   // sends with a linked receive complete only if they fail
+	files   int    // places in the table of files
 
 	wanting    []int // sockets that may need a receive
 	draining   int   // the socket that has more to receive, or nobody
@@ -74,9 +77,12 @@ type usocket struct {
 	life  int32 // distinguishes this socket from others with the same slot
 	state state
 	large uint8 // above 0: answers are large
+	lasts uint8 // receives, up to lasting
+	fixed bool  // the socket is in the table of files, at its slot
 
 	receiving bool // or waiting for its turn to receive
 	sending   bool
+	quiet     bool   // the send completes only if it fails; the linked receive, only if it did not
 	telling   bool   // the user is to be told of the end of the Send
 	rest      []byte // of what is being sent
 	more      []byte // to send after it
@@ -110,7 +116,7 @@ func openUring(addrs []Addr, size Size) (Ring, func(), error) {
 	exactTimers()
 	err := r.queues.Open()
 	if err == nil {
-		if err = r.startQueues(); err != nil {
+		if err = r.startQueues(size); err != nil {
 			r.queues.Close()
 		}
 	}
@@ -124,10 +130,16 @@ func openUring(addrs []Addr, size Size) (Ring, func(), error) {
 	return r, r.freeRing, nil
 }
 
-func (r *uringRing) startQueues() error {
+func (r *uringRing) startQueues(size Size) error {
 	err := r.queues.Start()
-	if err != nil || !r.sharing {
+	if err != nil {
 		return err
+	}
+	if n := size.Sockets + slab; r.queues.ProvideFiles(n) {
+		r.files = n
+	}
+	if !r.sharing {
+		return nil
 	}
 	if err = r.queues.ProvidePieces(sharedMost, r.piece); err == nil {
 		for range sharedFirst {
@@ -197,52 +209,12 @@ func (r *uringRing) newSlot() int {
 			r.unused = append(r.unused, len(r.sockets))
 			r.sockets = append(r.sockets, s)
 		}
+		r.quiet = r.queues.Deferred() && 2*(len(r.sockets)+slab) <= uring.Most
 	}
 	last := len(r.unused) - 1
 	i := r.unused[last]
 	r.unused = r.unused[:last]
 	return i
-}
-
-func (r *uringRing) Send(i int, b []byte) bool {
-	s := &r.sockets[i]
-	if s.sending {
-		s.more = b
-		return false
-	}
-	s.telling = len(b) > r.request || s.state == ended
-	if s.rest = b; !s.telling {
-		s.rest = unsafe.Slice(s.request, len(b))
-		copy(s.rest, b)
-	}
-	if err := r.queueSend(i, s, !s.telling && !s.receiving); err != nil {
-		s.telling, s.rest = false, nil
-		r.completed = append(r.completed, Completion{Op: Sent, User: s.user, Err: err})
-		return false
-	}
-	return !s.telling
-}
-
-// queueSend queues what is to be sent. If linked is set, it links the receive of the answer. What
-// is linked must not be delayed, because nothing would be received meanwhile, and the peer may be
-// waiting for that.
-func (r *uringRing) queueSend(i int, s *usocket, linked bool) error {
-	if err := r.queues.ReserveEntries(2); err != nil {
-		return err
-	}
-	e := r.pushEntry(uring.Send, i, s, kindSend)
-	r.sends++
-	e.SetMemory(s.rest)
-	s.sending = true
-	if !linked {
-		e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL)
-		return nil
-	}
-	e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
-	e.LinkNext()
-	r.linked = true
-	r.queueReceive(i, s)
-	return nil
 }
 
 // queueReceive queues a receive, for which there must be room.
@@ -264,7 +236,17 @@ func (r *uringRing) queueReceive(i int, s *usocket) {
 
 func (r *uringRing) pushEntry(op uring.Op, i int, s *usocket, kind uint64) *uring.Entry {
 	r.pending++
-	return r.queues.PushEntry(op, s.fd, uint64(i)<<kindBits|kind)
+	e := r.queues.PushEntry(op, s.fd, uint64(i)<<kindBits|kind)
+	if s.fixed {
+		e.UseFile(i)
+	}
+	return e
+}
+
+// fixFile puts a socket into the table of files, because it lasts: that is a system call, and
+// another one when it closes.
+func (r *uringRing) fixFile(i int, s *usocket) {
+	s.fixed = i < r.files && r.queues.SetFile(i, s.fd)
 }
 
 func (r *uringRing) Gather(until int64, enough int) bool {
@@ -368,11 +350,18 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 	r.lent = e.Piece()
 	i, kind := int(e.UserData>>kindBits), e.UserData&(1<<kindBits-1)
 	s := &r.sockets[i]
-	if kind == kindSend {
+	switch {
+	case kind != kindSend:
+		s.receiving = false
+		if s.quiet {
+			r.endQuietSend(s)
+		}
+	case s.quiet:
+		r.failQuietSend(i, s)
+		s.sending = false
+	default:
 		r.sends--
 		s.sending = false
-	} else {
-		s.receiving = false
 	}
 	switch {
 	case s.state == dying:
@@ -402,28 +391,6 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 	return Completion{}, false
 }
 
-// completeSend continues after a send of the kernel, which may have sent only a part.
-func (r *uringRing) completeSend(i int, s *usocket, res int32) (Completion, bool) {
-	var err error
-	switch n := max(res, 0); {
-	case res < 0 && res != -int32(syscall.EAGAIN) && res != -int32(syscall.EINTR):
-		err = syscall.Errno(-res)
-	case int(n) < len(s.rest):
-		s.rest = s.rest[n:]
-		if err = r.queueSend(i, s, false); err == nil {
-			return Completion{}, false
-		}
-	case !s.telling && s.more != nil:
-		s.rest, s.more, s.telling = s.more, nil, true
-		if err = r.queueSend(i, s, false); err == nil {
-			return Completion{}, false
-		}
-	}
-	told := s.telling || err != nil
-	s.rest, s.more, s.telling = nil, nil, false
-	return Completion{Op: Sent, User: s.user, Err: err}, told
-}
-
 func (r *uringRing) completeConnect(i int, s *usocket) (Completion, bool) {
 	c := Completion{Op: Connected, User: s.user, Err: connectError(int(s.fd))}
 	if c.Err != nil {
@@ -446,6 +413,11 @@ func (r *uringRing) completeReceive(i int, s *usocket, n int) Completion {
 		data = unsafe.Slice(r.spare, n)
 	}
 	r.wanting = append(r.wanting, i)
+	if s.lasts < lasting {
+		if s.lasts++; s.lasts == lasting {
+			r.fixFile(i, s)
+		}
+	}
 	if n == r.piece {
 		s.large = largeFor
 		r.draining = i

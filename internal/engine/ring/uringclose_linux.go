@@ -4,6 +4,7 @@ import "syscall"
 
 func (r *uringRing) Close(i int, gently bool) {
 	s := &r.sockets[i]
+	r.settleSend(i, s)
 	if !gently || s.state != connected || s.sending || !r.departures.take() {
 		r.closeSocket(i)
 		return
@@ -22,6 +23,7 @@ func (r *uringRing) closeSocket(i int) {
 	if r.draining == i {
 		r.draining = nobody
 	}
+	r.settleSend(i, s)
 	if s.sending || s.receiving {
 		untaken := r.queues.Discard(uint64(i)<<kindBits+kindSend, 1)
 		r.queues.Discard(uint64(i)<<kindBits, 1<<kindBits)
@@ -35,6 +37,10 @@ func (r *uringRing) closeSocket(i int) {
 			}
 		}
 		syscall.Shutdown(int(s.fd), syscall.SHUT_RDWR)
+	}
+	if s.fixed {
+		s.fixed = false
+		r.queues.ClearFile(i)
 	}
 	syscall.Close(int(s.fd))
 	s.state = dying

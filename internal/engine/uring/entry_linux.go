@@ -28,6 +28,7 @@ const (
 )
 
 const (
+	flagFile        = 1 << 0
 	flagLink        = 1 << 2
 	flagChoose      = 1 << 5
 	flagSkipSuccess = 1 << 6
@@ -50,6 +51,9 @@ func (e *Entry) SetMemory(b []byte) {
 // bytes. If it has none left, the entry fails with ENOBUFS. Without a number, Linux 5.19 would
 // receive 0 bytes, and later versions as many as the piece holds.
 func (e *Entry) SelectPiece(most int) { e.flags, e.len = e.flags|flagChoose, uint32(most) }
+
+// UseFile has the entry use a file of the table, in place of its descriptor.
+func (e *Entry) UseFile(place int) { e.fd, e.flags = int32(place), e.flags|flagFile }
 
 // SetMessageFlags sets the flags of send(2).
 func (e *Entry) SetMessageFlags(flags uint32) { e.opFlags = flags }

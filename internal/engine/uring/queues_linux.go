@@ -22,6 +22,8 @@ const completions = 4096
 // only one thread uses them.
 type Queues struct {
 	fd       int
+	name     uintptr // fd, or what the thread calls the queues; see nameRing
+	named    uintptr // a flag that says so
 	deferred bool
 	shared   []byte // heads, tails, and completions
 	entries  []byte // submissions
@@ -41,6 +43,7 @@ type Queues struct {
 
 	wait    waitArg
 	timeout [2]int64
+	file    int32 // argument of SetFile
 }
 
 // A Completion is struct io_uring_cqe: the result of an entry.
@@ -81,11 +84,17 @@ const (
 	setupSingleIssuer = 1 << 12
 	setupDeferTaskrun = 1 << 13
 
+	updateFiles         = 6
 	registerEnableRings = 12
+	registerFiles       = 13
+	registerRing        = 20
+	unregisterRing      = 21
 	registerPieces      = 22
+	sparse              = 1 << 0 // of registerFiles
 
-	enterGetEvents = 1 << 0
-	enterExtArg    = 1 << 3
+	enterGetEvents  = 1 << 0
+	enterExtArg     = 1 << 3
+	enterRegistered = 1 << 4
 
 	offRings = 0
 	offSQEs  = 0x10000000
@@ -114,7 +123,7 @@ func (q *Queues) Open() error {
 	if errno != 0 {
 		return refusedError("io_uring_setup", errno)
 	}
-	q.fd, q.deferred = int(fd), arg.flags&setupDeferTaskrun != 0
+	q.fd, q.name, q.deferred = int(fd), fd, arg.flags&setupDeferTaskrun != 0
 	if err := q.mapQueues(&arg); err != nil {
 		q.Close()
 		return fmt.Errorf("mapping io_uring's queues: %w", err)
@@ -134,6 +143,7 @@ func (q *Queues) Start() error {
 	if errno != 0 {
 		return refusedError("io_uring_enter", errno)
 	}
+	q.nameRing()
 	return nil
 }
 
@@ -179,6 +189,7 @@ func (q *Queues) Close() {
 	if q.shared != nil {
 		syscall.Munmap(q.shared)
 	}
+	q.unnameRing()
 	syscall.Close(q.fd)
 	q.pieces.freePieces()
 }
@@ -224,8 +235,8 @@ func (q *Queues) Submit(complete bool) error {
 	atomic.StoreUint32(q.cqHead, q.head)
 	atomic.StoreUint32(q.sqTail, q.tail)
 	for first := true; first || q.QueuedEntries() > 0; first = false {
-		n, _, errno := syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd),
-			uintptr(q.QueuedEntries()), 0, flags, 0, 0)
+		n, _, errno := syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, q.name,
+			uintptr(q.QueuedEntries()), 0, flags|q.named, 0, 0)
 		switch errno {
 		case 0:
 			q.submitted += uint32(n)
@@ -261,8 +272,8 @@ func (q *Queues) Wait(enough int, timeout int64) error {
 		arg, size = uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait)
 		flags |= enterExtArg
 	}
-	n, _, errno := enter(unix.SYS_IO_URING_ENTER, uintptr(q.fd), uintptr(q.QueuedEntries()),
-		uintptr(enough), flags, arg, size)
+	n, _, errno := enter(unix.SYS_IO_URING_ENTER, q.name, uintptr(q.QueuedEntries()),
+		uintptr(enough), flags|q.named, arg, size)
 	switch errno {
 	case 0:
 		q.submitted += uint32(n)
@@ -280,8 +291,8 @@ func (q *Queues) CompleteAll() {
 	atomic.StoreUint32(q.cqHead, q.head)
 	q.timeout = [2]int64{}
 	// It fails because there are fewer completions, but only after it has done the work.
-	syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd), 0, completions,
-		enterGetEvents|enterExtArg, uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait))
+	syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, q.name, 0, completions,
+		enterGetEvents|enterExtArg|q.named, uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait))
 }
 
 // LoadCompletions makes all completions that the kernel has written readable by NextCompletion. It
@@ -311,4 +322,31 @@ func (q *Queues) Discard(first, n uint64) (found bool) {
 		}
 	}
 	return found
+}
+
+// A Quiet is what has become of an entry with SkipSuccess.
+type Quiet int
+
+const (
+	QuietDone    Quiet = iota // it succeeded, and has no completion
+	QuietUntaken              // the kernel has not taken it; it will complete as others do
+	QuietFailed               // its completion has not been read
+)
+
+// SettleQuiet looks for an entry with SkipSuccess, which no other has the userData of. The kernel
+// must carry it out as soon as it takes it, as it does a send with MSG_DONTWAIT, and must not have
+// had Most completions that were not read. An entry that it has not taken skips nothing any more.
+func (q *Queues) SettleQuiet(userData uint64) Quiet {
+	for i := q.submitted; i != q.tail; i++ {
+		if e := &q.sqes[i&q.sqMask]; e.userData == userData {
+			e.flags &^= flagSkipSuccess
+			return QuietUntaken
+		}
+	}
+	for i, end := q.head, atomic.LoadUint32(q.cqTail); i != end; i++ {
+		if q.cqes[i&q.cqMask].UserData == userData {
+			return QuietFailed
+		}
+	}
+	return QuietDone
 }
