@@ -25,7 +25,7 @@ func TestResentRequests(t *testing.T) {
 	}{
 		{"run -X PUT -b x", 0, 19, "9 requests (90.0 %) were sent again on another connection: 9 PUT"},
 		{"run -b x --slo errors<0.1%", 1, 10, "5 requests (50.0 %) failed, and dyno did not send them again, because the " +
-			"server may have carried them out: 5 POST (the server closes a connection after 1 request); if the server may"},
+			"server may have carried them out: 5 POST (the server closes a connection after 1 request); if it does no harm"},
 		{"run -b x --slo errors<0.1% --retry-unsafe", 0, 19, "9 POST (the server closes a connection " +
 			"after 1 request; the server may have carried a request out twice)"},
 		{"hey -m POST -d x", 0, 10, "[200]\t5 responses"},

@@ -22,7 +22,6 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/store"
 	"dyno/internal/view/document"
-	"dyno/internal/view/format"
 	"dyno/internal/view/historytext"
 	"dyno/internal/view/labanswer"
 	"dyno/internal/view/labreport"
