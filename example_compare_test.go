@@ -117,7 +117,7 @@ func ExampleComparison_String() {
 	}
 	fmt.Println(c)
 	// Output:
-	// 127.0.0.1:39297 (B) answers 34 % fewer requests/s than 127.0.0.1:36871 (A) [22, 41]; also p50 latency +42 % [+37, +47] and p99 latency +127 % [+2, +273]
+	// 127.0.0.1:39297 (B) answers fewer requests/s than 127.0.0.1:36871 (A): −34 % [−41, −22]; also p50 latency +42 % [+37, +47] and p99 latency +127 % [+2, +273]
 	// A: before, 5 runs, GET http://127.0.0.1:36871, closed, 4 connections
 	// B: after, 5 runs, GET http://127.0.0.1:39297, closed, 4 connections
 	// throughput: -33.7 % [-41.4, -22.5], different

@@ -9,9 +9,9 @@ import (
 	"dyno/internal/cli"
 )
 
-// garbage is by how many percent the memory in use may grow before garbage is collected, which takes
-// CPU time from the load and stops it for a moment. With Go's default of 100 the start of a run alone
-// collects several times.
+// garbage is by how many percent the memory in use may grow before garbage is collected. That takes
+// CPU time from the load and stops it for a moment. With Go's default of 100 a run collects several
+// times while it starts.
 const garbage = 400
 
 func main() {

@@ -26,8 +26,8 @@ func Change(ratio, low, high float64) string {
 func ChangeAlone(ratio float64) string { return Change(ratio, 1, 1) }
 
 // Change is a ratio as a change, with its interval: "−35 %" and "[−45, −15]". Sentences and tables
-// have it from here, so that a reader finds the same figures in both. What is only bounded is "−35 %
-// or lower", in "(−100, −15]".
+// have it from here, so that a reader finds the same figures in both. What is only bounded is
+// "−35 % or lower", in "(−100, −15]".
 func (b Bound) Change(ratio, low, high float64) (change, interval string) {
 	change = b.changed(Change(ratio, low, high))
 	least, most, ok := changeEnds(low, high)

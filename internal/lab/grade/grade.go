@@ -1,6 +1,7 @@
 // Package grade says what a single trial is worth: A, B or F, with the reasons, and what can be
 // done about them in the experiment's file.
 //
+//	generator.go    how often the generator was doubted in a group of trials, and why
 //	grade.go        the grade of a trial, with reasons
 //	miscount.go     server and generator count differently
 //	mser.go         warm-up within a window

@@ -108,7 +108,7 @@ func TestGrade(t *testing.T) {
 		}, lab.GradeF, "50.0 % of the requests due were not sent in time, because for", false},
 		{"nearly all sent", func(t *lab.Trial) { setArrivals(t, 1000, 990, 0) }, lab.GradeA, "", false},
 		{"not quite nearly all", func(t *lab.Trial) { setArrivals(t, 1000, 989, 0) }, lab.GradeF,
-			"98.9 % of the requests due", false},
+			"1.1 % of the requests due were not sent in time", false},
 		{"behind by its own fault", func(t *lab.Trial) {
 			setArrivals(t, 1000, 980, 0)
 			lag, worst := 60e3, 61e3

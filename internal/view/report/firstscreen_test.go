@@ -57,7 +57,7 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 			"generator CLIENT-BOUND: the generator was held up; the server may be faster than these numbers; busy 48.9 %, 1 % sent more than 20.0 µs late - the generator sent 1 % of the requests more than 11 ms late: the latency (mean 900 µs) contains this delay; give the generator "},
 			[]string{"for 2.53 s"}},
 		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s of the window on (all 8 connections were still waiting for an answer when the run ended); 332,014 requests/s"}, []string{"SUSPECT"}},
-		"cut": {cut, []string{"all 8 connections were waiting for an answer when the run ended; the longest wait of a single connection was from 1.94 s of the window on",
+		"cut": {cut, []string{"all 8 connections were still waiting for an answer when the run ended; the longest wait of a single connection was from 1.94 s of the window on",
 			" next Look at the server's limits"}, []string{"SILENT", "why it stopped"}},
 		"failing": {reporttest.Failing(), []string{"verdict FAILING: 22 % of the requests next Repeat it with --save-errors errors, " +
 			"a folder for failed requests and their answers generator"}, nil},

@@ -303,8 +303,7 @@ func hasDoubt(r *result.Result, cause result.Cause) bool {
 	})
 }
 
-// hasOnlyPauses reports whether a run's only doubts are that the generator stopped itself, for its
-// garbage collection or otherwise: a quieter machine changes nothing about that.
+// hasOnlyPauses reports whether a run's only doubts are pauses: a quieter machine mends none.
 func hasOnlyPauses(r *result.Result) bool {
 	own := ownDoubts(r)
 	return len(own) > 0 && !slices.ContainsFunc(own, func(d result.Doubt) bool { return !isPause(d) })
@@ -312,12 +311,10 @@ func hasOnlyPauses(r *result.Result) bool {
 
 // ownDoubts are the doubts by which a generator's own numbers may be wrong.
 func ownDoubts(r *result.Result) []result.Doubt {
-	return slices.DeleteFunc(slices.Clone(r.Generator.Doubts), func(d result.Doubt) bool {
-		return !r.IsOwn(d) || d.Verdict == result.OK
-	})
+	isForeign := func(d result.Doubt) bool { return !r.IsOwn(d) || d.Verdict == result.OK }
+	return slices.DeleteFunc(slices.Clone(r.Generator.Doubts), isForeign)
 }
 
-// isPause reports whether a doubt is that the generator stopped itself.
 func isPause(d result.Doubt) bool { return d.Cause == result.Pauses || d.Cause == result.Stops }
 
 // canBeLower reports whether a lower rate mends requests that were never sent: not where the server
