@@ -142,14 +142,15 @@ capacity: digits fact atomicfile result engine/machine engine/metric engine/ring
 store: atomicfile dynohome fact lab observe/profile redact result stats engine/loadplan result/plansecrets result/runfacts lazyregexp / modernc.org/sqlite
 view/format: digits lazyregexp /
 view/answer: view/document view/format /
+view/textplot: /
 view/document: view/format /
 view/labanswer: engine/loadplan fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
 view/reporttest: engine/proto observe/probe observe/profile result fact say view/format engine/loadplan engine/loadresult /
 view/method: engine/loadplan result view/format /
 view/repeat: capacity say redact result view/format engine/loadplan setting /
 view/sample: engine/proto view/format engine/loadresult /
-view/report: digits result/streamed objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat engine/loadplan engine/loadresult setting /
-view/historytext: engine/loadplan fact say store view/document view/format view/repeat view/report /
+view/report: digits result/streamed objective fact say capacity engine/metric engine/proto observe/probe observe/profile redact result view/answer view/document view/format view/method view/repeat view/textplot engine/loadplan engine/loadresult setting /
+view/historytext: engine/loadplan fact result say store view/document view/format view/repeat view/report /
 view/screen: say setting engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: digits fact result say /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang

@@ -12,6 +12,7 @@ import (
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fact"
+	"dyno/internal/result"
 	"dyno/internal/say"
 	"dyno/internal/store"
 	"dyno/internal/view/document"
@@ -29,7 +30,8 @@ const (
 // Write writes what has been stored: results, newest first, then what became of each configuration
 // on each machine, then experiments.
 func Write(w io.Writer, h store.History, s format.Style) error {
-	results := document.Part{Table: resultList(h), Sides: "llllrrllrll"}
+	results := document.Part{}
+	results.Table, results.Sides = withoutEmpty(resultList(h), "llllrrllrll")
 	left := func(n int, text string) {
 		if n > 0 {
 			results.Under = append(results.Under, fmt.Sprintf(text, format.Plural(int64(n), "result")))
@@ -40,6 +42,7 @@ func Write(w io.Writer, h store.History, s format.Style) error {
 	if slices.ContainsFunc(h.Entries, hasNoTail) {
 		results.Under = append(results.Under, "p99: "+report.FewForPercentile)
 	}
+	results.Under = append(results.Under, doubtWords(h.Entries)...)
 	parts := []document.Part{{Rows: nextRows(h.Entries)}, results, seriesPart(h.Series),
 		{Head: "Experiments", Table: experimentList(h.Experiments), Sides: "lllrrrl"}}
 	if all := h.Size; len(h.Entries)+len(h.Experiments) > 0 && all != (store.Size{}) {
@@ -48,8 +51,42 @@ func Write(w io.Writer, h store.History, s format.Style) error {
 	return document.Doc{Parts: parts}.WriteText(w, s)
 }
 
+// withoutEmpty is a table without columns that have a head alone.
+func withoutEmpty(all format.Table, sides string) (kept format.Table, of string) {
+	kept = make(format.Table, len(all))
+	for i := range sides {
+		if !slices.ContainsFunc(all[min(1, len(all)):], func(row []string) bool { return row[i] != "" }) {
+			continue
+		}
+		of += sides[i : i+1]
+		for k, row := range all {
+			kept[k] = append(kept[k], row[i])
+		}
+	}
+	return kept, of
+}
+
+// doubts are words of a generator's self-check, with what they mean.
+var doubts = []struct{ word, means string }{
+	{result.Suspect, "the generator may have made some of the numbers itself"},
+	{result.ClientBound, "the generator was the limit, or the load was not the one asked for"},
+}
+
+// doubtWords explain the words of self-checks that a list has.
+func doubtWords(all []store.Entry) (under []string) {
+	for _, d := range doubts {
+		if slices.ContainsFunc(all, func(e store.Entry) bool { return e.Generator == d.word }) {
+			under = append(under, d.word+": "+d.means)
+		}
+	}
+	if len(under) > 0 {
+		under[len(under)-1] += "; dyno report ID says why"
+	}
+	return under
+}
+
 // nextRows are what can be done with the newest result: it is read, and compared with the one
-// before of the same URL.
+// before of the same URL. Two that are sound are compared if the newest are not.
 func nextRows(all []store.Entry) (rows []document.Row) {
 	if len(all) == 0 {
 		return nil
@@ -57,13 +94,19 @@ func nextRows(all []store.Entry) (rows []document.Row) {
 	newest := all[0]
 	rows = []document.Row{{Name: "next", Text: "read the newest",
 		Command: "dyno report " + newest.ID + " -v"}}
-	for _, e := range all[1:] {
-		if e.URL == newest.URL {
-			return append(rows, document.Row{Text: "compare it with the one before",
-				Command: "dyno compare " + e.ID + " " + newest.ID})
-		}
+	of := slices.DeleteFunc(slices.Clone(all), func(e store.Entry) bool { return e.URL != newest.URL })
+	sound := slices.DeleteFunc(slices.Clone(of), func(e store.Entry) bool {
+		return e.Generator == result.Suspect || e.Generator == result.ClientBound ||
+			e.Verdict != e.Generator
+	})
+	says := "compare it with the one before"
+	switch {
+	case len(sound) > 1 && (sound[0].ID != of[0].ID || sound[1].ID != of[1].ID):
+		of, says = sound, "compare the two newest of its URL that are sound"
+	case len(of) < 2:
+		return rows
 	}
-	return rows
+	return append(rows, document.Row{Text: says, Command: "dyno compare " + of[1].ID + " " + of[0].ID})
 }
 
 // hasNoTail reports whether requests of a result were answered, too few for a p99.
@@ -91,7 +134,7 @@ func storedText(all store.Size) string {
 		said += fmt.Sprintf(", of which %s are requests that results share", format.Bytes(all.Data))
 	}
 	if all.Experiments > 0 {
-		said += fmt.Sprintf(", %s experiments", format.Bytes(all.Experiments))
+		said += fmt.Sprintf(", of which %s are experiments", format.Bytes(all.Experiments))
 	}
 	return said
 }
@@ -148,7 +191,10 @@ func seriesRows(t store.Series) []document.Row {
 	}
 	if len(t.Runs) > 0 {
 		newest := t.Runs[len(t.Runs)-1]
-		add("", fmt.Sprintf("%s %s, last %s, %s", sparkline(t), format.Plural(int64(len(t.Runs)), "run"),
+		low, high := extremes(newestRuns(t))
+		add("", fmt.Sprintf("%s from %s to %s, %s, last %s, %s", sparkline(t),
+			inUnitText(low, t.Metric.Unit), inUnitText(high, t.Metric.Unit),
+			format.Plural(int64(len(t.Runs)), "run"),
 			format.Known(newest.Over, inUnitText(newest.Value, t.Metric.Unit)),
 			newest.Started.Local().Format(instant)))
 	}
@@ -245,14 +291,23 @@ func flagsOf(p loadplan.Plan) []string {
 // bars are those of a line, from the lowest to the highest.
 var bars = []rune("▁▂▃▄▅▆▇█")
 
-// sparkline draws the newest values of a series, from the lowest of them to the highest, with
-// a line before the first after each change.
-func sparkline(t store.Series) string {
-	runs := t.Runs[max(len(t.Runs)-sparkWidest, 0):]
-	low, high := runs[0].Value, runs[0].Value
+// newestRuns are those of a series that are drawn.
+func newestRuns(t store.Series) []store.Run { return t.Runs[max(len(t.Runs)-sparkWidest, 0):] }
+
+// extremes are the lowest and the highest value of runs.
+func extremes(runs []store.Run) (low, high float64) {
+	low, high = runs[0].Value, runs[0].Value
 	for _, r := range runs {
 		low, high = min(low, r.Value), max(high, r.Value)
 	}
+	return low, high
+}
+
+// sparkline draws the newest values of a series, from the lowest of them to the highest, with
+// a line before the first after each change.
+func sparkline(t store.Series) string {
+	runs := newestRuns(t)
+	low, high := extremes(runs)
 	var b strings.Builder
 	for _, r := range runs {
 		if slices.ContainsFunc(t.Changes, func(c store.Change) bool { return c.After[0].ID == r.ID }) {
@@ -289,7 +344,8 @@ func experimentList(all []store.Experiment) format.Table {
 			state += ", --quick"
 		}
 		t = append(t, []string{e.Dir, e.Started.Local().Format(instant), state,
-			format.Count(int64(e.Trials)), fmt.Sprintf("%d of %d", e.Different, e.Compared),
+			format.Count(int64(e.Trials)), fmt.Sprintf("%d of %s", e.Different,
+				format.Plural(int64(e.Compared), "comparison")),
 			format.Bytes(e.Size), e.Gate})
 	}
 	return t

@@ -176,6 +176,10 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 			Says: "The gate is undecided"}
 		if g.Verdict == lab.Regression {
 			c.Severity, c.Says = answer.Bad, "The gate found a regression"
+			if r.Experiment != nil && r.Experiment.Gate != nil {
+				c.Says += fmt.Sprintf(", as it allows no loss above %s",
+					format.InPercent(float64(r.Experiment.Gate.Margin)))
+			}
 		}
 		for _, m := range g.Missed {
 			c.Reasons = append(c.Reasons, fmt.Sprintf("%s of %s: %s",
@@ -344,7 +348,7 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 				"not count",
 			boundRemedy(r), answer.ChangeAndRun,
 			func(c lab.Comparison) bool { return c.ClientBound }},
-		{answer.Disturbed, "Something else on the machine held the generator up",
+		{answer.Disturbed, "Something else on the machine disturbed these figures",
 			"run it when nothing else is at work", answer.ChangeAndRun,
 			func(c lab.Comparison) bool { return c.Disturbed > 0 }},
 		{answer.OtherLoad, "The load was not the one asked for: requests were sent late, or not all",

@@ -350,7 +350,7 @@ func TestRoundsAreTheSame(t *testing.T) {
 		"out of reach": {[]lab.Comparison{open("throughput", "b", 700), open("p99", "b", 15)}, "about 700 rounds more",
 			"Nothing is decided", "longer windows", "dyno lab run x", "15"},
 		"the rest": {[]lab.Comparison{same, open("p99", "b", 120)}, "p99 latency: undecided", "Undecided: p99 latency at c100 of b",
-			"about 120 rounds more would decide p99 latency at c100 of b too", "+120", "nothing more"},
+			"about 120 rounds more would also decide p99 latency at c100 of b", "+120", "nothing more"},
 		"no end": {[]lab.Comparison{same, open("p99", "b", stats.MoreMax)}, "p99 latency: undecided",
 			"Undecided: p99 latency at c100 of b", "longer windows", "dyno lab run x", "nothing more"},
 	} {

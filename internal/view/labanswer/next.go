@@ -197,7 +197,7 @@ func undecidedStep(r *lab.Record, a answer.Answer, run commands, most int) answe
 		return step("the machine's noise hides the effect: run it on a quieter machine, or with a "+
 			"longer design.measure", run.rerun)
 	case n > 0 && n <= most:
-		return step(fmt.Sprintf("about %s more would decide %s too, if this estimate holds",
+		return step(fmt.Sprintf("about %s more would also decide %s, if this estimate holds",
 			format.Plural(int64(n), "round"), of), fmt.Sprintf("%s --rounds +%d", run.resume, n))
 	}
 	return answer.Step{}

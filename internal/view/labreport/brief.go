@@ -88,6 +88,9 @@ func briefScope(style format.Style, r *lab.Record) string {
 		scope = scopeText
 	}
 	s := format.Plural(int64(variants), "variant") + ", " + scope(r)
+	if isGeneratorOK(r) {
+		s += "; the generator was ok in each"
+	}
 	n, holm := 0, false
 	for _, c := range r.Verdicts {
 		if !c.Control {
@@ -106,6 +109,22 @@ func briefScope(style format.Style, r *lab.Record) string {
 		families = append(families, allOf(one))
 	}
 	return s + "; verdicts hold for " + strings.Join(families, ", and for ")
+}
+
+// isGeneratorOK reports whether each trial measured something, and neither a trial nor a comparison
+// has a doubt about the generator. Of some doubts of an older dyno it is not known what they are
+// about.
+func isGeneratorOK(r *lab.Record) bool {
+	if slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool {
+		return c.ClientBound || c.Disturbed > 0 || c.OtherLoad > 0
+	}) {
+		return false
+	}
+	return len(r.Trials) > 0 && !slices.ContainsFunc(r.Trials, func(t lab.TrialSummary) bool {
+		return t.Failure != nil || slices.ContainsFunc(t.Reasons, func(why lab.Reason) bool {
+			return why.Fact == nil || why.IsOfGenerator()
+		})
+	})
 }
 
 // allOf is a number of comparisons that are judged together: "both comparisons together", or "all 3
@@ -265,6 +284,9 @@ func failedRows(r *lab.Record) (all []document.Row) {
 // cautionRows are the cautions, each once, those of the findings apart.
 func cautionRows(a answer.Answer, s format.Style) (all []document.Row) {
 	for _, c := range unsaid(s, a) {
+		if n := len(c.Reasons) - 1; n > 1 && !s.Detail {
+			c.Reasons = []string{c.Reasons[0], fmt.Sprintf("%d more with -v", n)}
+		}
 		row := cautionRow(c)
 		if s.Detail && c.Remedy != "" {
 			row.Text += "; " + c.Remedy

@@ -99,7 +99,7 @@ func briefRows(r *result.Result, s format.Style) (all []document.Row) {
 		add("latency", text)
 	}
 	if d := r.ServiceApart(); d != nil && d.Count > 0 && stallText(r) != "" {
-		add("service", quantilesText(d, FirstQuantiles...)+"; from sending, without the wait")
+		add("service", "from sending, without the wait: "+quantilesText(d, FirstQuantiles...))
 	}
 	all = append(all, streamRows(r)...)
 	all = append(append(all, errorRows(r, s)...), scenarioRows(r)...)
@@ -217,6 +217,9 @@ func generatorRow(r *result.Result, s format.Style) document.Row {
 	}
 	if lag := r.Generator.SendLagP99; lag != nil && !s.Detail {
 		row.Text += ", 1 % sent more than " + format.Micros(*lag) + " late"
+		if stallText(r) != "" {
+			row.Text += ", waits for a " + freeThing(r) + " not counted"
+		}
 	}
 	if lag := r.Generator.ReadLagP99; lag != nil && !s.Detail {
 		row.Text += ", 1 % of the events unread for more than " + format.Micros(*lag)
@@ -382,5 +385,5 @@ func storedRow(r *result.Result) []document.Row {
 		return nil
 	}
 	return []document.Row{{Name: "stored", Text: format.PlainLine(r.ID) +
-		" (dyno report last -v, or -o run.html)"}}
+		"; more: dyno report last -v; page: dyno report last -o run.html"}}
 }

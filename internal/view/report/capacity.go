@@ -12,10 +12,12 @@ import (
 	"dyno/internal/capacity"
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/fact"
+	"dyno/internal/objective"
 	"dyno/internal/result"
 	"dyno/internal/say"
 	"dyno/internal/view/document"
 	"dyno/internal/view/format"
+	"dyno/internal/view/textplot"
 )
 
 // Search writes what a search found: the rate or number in words, then every probe, as a table and
@@ -40,8 +42,8 @@ func searchDocument(s *capacity.Search) document.Doc {
 	}
 	if s.Closed != nil {
 		lead = append(lead, document.Row{Name: "closed loop",
-			Text: format.Digits3(*s.Closed) + " " + s.Counts() + "/s: what " +
-				format.Plural(int64(s.Plan.Connections), "connection") + " got without an objective"})
+			Text: format.Digits3(*s.Closed) + " " + s.Counts() + "/s on " + format.Plural(
+				int64(s.Plan.Connections), "connection") + ", at no set rate and whatever the latency"})
 	}
 	lead = append(lead, searchStep(s)...)
 	d := document.Doc{Title: searchText(s), Parts: []document.Part{{Rows: lead, Apart: true}}}
@@ -53,7 +55,8 @@ func searchDocument(s *capacity.Search) document.Doc {
 		notes.Rows = append(notes.Rows, document.Row{Name: fmt.Sprintf("[%d]", i+1), Text: text})
 	}
 	d.Parts = append(d.Parts, document.Part{Head: "Probes", Table: probeTable(s), Sides: "r",
-		Under: []string{"completed: a second; in brackets: bounds of a value, each at 95 %"}}, notes,
+		Under: []string{"completed: in a second; measured: for how long; in brackets: the 95 % bounds " +
+			"of a value"}}, notes,
 		document.Part{Plot: probePlot(s)})
 	return d
 }
@@ -71,8 +74,8 @@ func searchWarnings(s *capacity.Search) []string {
 }
 
 // tooShort warns of probes that few finds.
-const tooShort = "probes of less than 8 s: their bounds take requests as independent of each " +
-	"other, and are too narrow; give --probe-time 8s or more"
+const tooShort = "the probes took less than 8 s, so their bounds are too narrow: the limit may " +
+	"be higher or lower; give --probe-time 8s or more"
 
 // searchText is what was searched: with what load.
 func searchText(s *capacity.Search) string {
@@ -207,21 +210,43 @@ var marks = map[capacity.Outcome]rune{capacity.Passed: 'o', capacity.Failed: 'x'
 
 // probePlot draws the first objective's value over the rate.
 func probePlot(s *capacity.Search) []string {
-	p := plot{xName: s.Unit(), yName: format.PlainLine(s.Objectives[0]), log: true,
-		x: format.Exact3}
+	p := textplot.Plot{XName: s.Unit(), YName: format.PlainLine(s.Objectives[0]), Log: true,
+		X: format.Exact3}
 	for _, probe := range s.Probes {
 		j := probe.Judged[0]
 		if j.Value == nil || marks[probe.Outcome] == 0 {
 			continue
 		}
-		p.y = func(v float64) string { return objectiveValue(result.Outcome{Value: &v, Unit: j.Unit}) }
+		p.Y = func(v float64) string { return objectiveValue(result.Outcome{Value: &v, Unit: j.Unit}) }
 		_, level := probe.Level()
-		p.points = append(p.points, dot{level, *j.Value, marks[probe.Outcome]})
+		p.Points = append(p.Points, textplot.Point{X: level, Y: *j.Value, As: marks[probe.Outcome]})
 	}
-	if len(p.points) < 2 {
+	if len(p.Points) < 2 {
 		return nil
 	}
-	return append(p.lines(), "o pass  x fail  ? undecided  # client-bound")
+	if o, err := objective.Parse(s.Objectives[0]); err == nil {
+		p.Line = o.Limit()
+	}
+	return append(p.Lines(), probeLegend(s, p))
+}
+
+// probeLegend explains what a plot has.
+func probeLegend(s *capacity.Search, p textplot.Plot) string {
+	legend := ""
+	for _, of := range []struct {
+		outcome capacity.Outcome
+		says    string
+	}{{capacity.Passed, "pass"}, {capacity.Failed, "fail"}, {capacity.Undecided, "undecided"},
+		{capacity.OurLimit, "client-bound"}} {
+		mark := marks[of.outcome]
+		if slices.ContainsFunc(p.Points, func(d textplot.Point) bool { return d.As == mark }) {
+			legend += string(mark) + " " + of.says + "  "
+		}
+	}
+	if p.Line > 0 {
+		legend += "- " + format.PlainLine(s.Objectives[0]) + "  "
+	}
+	return legend + "(both axes are logarithmic)"
 }
 
 // probedLevel is the level of a probe.
@@ -419,15 +444,15 @@ func PointLine(p capacity.Point, axis capacity.Axis) string {
 
 // curvePlot draws the points over the law.
 func curvePlot(c *capacity.Curve) []string {
-	p := plot{xName: "in flight", yName: "requests/s", x: format.Exact3, y: format.Digits3}
+	p := textplot.Plot{XName: "in flight", YName: "requests/s", X: format.Exact3, Y: format.Digits3}
 	low, high := math.Inf(1), 0.0
 	for _, point := range c.Points {
 		low, high = min(low, point.N), max(high, point.N)
 	}
 	if c.Fit != nil && high > low {
-		for i := range plotWidth {
-			n := low + (high-low)*float64(i)/float64(plotWidth-1)
-			p.points = append(p.points, dot{n, c.Fit.At(n), '·'})
+		for i := range textplot.Width {
+			n := low + (high-low)*float64(i)/float64(textplot.Width-1)
+			p.Points = append(p.Points, textplot.Point{X: n, Y: c.Fit.At(n), As: '·'})
 		}
 	}
 	for _, point := range c.Points {
@@ -435,9 +460,9 @@ func curvePlot(c *capacity.Curve) []string {
 		if !point.Counts() {
 			as = '#'
 		}
-		p.points = append(p.points, dot{point.N, point.X, as})
+		p.Points = append(p.Points, textplot.Point{X: point.N, Y: point.X, As: as})
 	}
-	return p.lines()
+	return p.Lines()
 }
 
 // IndentedJSON writes any of these as JSON, indented.

@@ -59,10 +59,10 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 		"silent": {silent, []string{"verdict SERVER SILENT from 1.94 s of the window on (all 8 connections were still waiting for an answer when the run ended); 332,014 requests/s"}, []string{"SUSPECT"}},
 		"cut": {cut, []string{"all 8 connections were still waiting for an answer when the run ended; the longest wait of a single connection was from 1.94 s of the window on",
 			" next Look at the server's limits"}, []string{"SILENT", "why it stopped"}},
-		"failing": {reporttest.Failing(), []string{"verdict FAILING: 22 % of the requests next Repeat it with --save-errors errors, " +
-			"a folder for failed requests and their answers generator"}, nil},
-		"stalled": {waited(), []string{"next Repeat it with twice the connections: if as many requests wait, the server stalls, or is too " +
-			"slow for this rate"}, nil},
+		"failing": {reporttest.Failing(), []string{"verdict FAILING: 22 % of the requests next Repeat it with --save-errors errors: " +
+			"failed requests and their answers are kept in the folder errors generator"}, nil},
+		"stalled": {waited(), []string{"next Repeat it with twice the connections: if fewer requests wait, there were too few connections; " +
+			"if not, the server stalls or is too slow for this rate"}, nil},
 		"stalled, all users busy": {fewUsers(), []string{"next Repeat it with twice the users: "}, nil},
 		"good":                    {reporttest.Closed(), nil, []string{" next "}},
 	} {

@@ -28,12 +28,13 @@ func NextLoad(r *result.Result) (p loadplan.Plan, ok bool) {
 }
 
 const (
-	saveErrors = "repeat it with --save-errors errors, a folder for failed requests and their answers"
-	findAgent  = "look why agent %s was lost (its log, dyno fleet ls), then repeat it"
-	quiet      = "when nothing else is at work on this machine"
-	giveMore   = "repeat it with twice the %[1]s: if as many requests wait, the server stalls, or " +
-		"is too slow for this rate; if fewer wait, the load had too few %[1]s"
-	ownPauses = "repeat it: if the highest latencies are gone, they were the generator's"
+	saveErrors = "repeat it%s with --save-errors errors: failed requests and their answers are kept " +
+		"in the folder errors"
+	findAgent = "look why agent %s was lost (its log, dyno fleet ls), then repeat it"
+	quiet     = "when nothing else is at work on this machine"
+	giveMore  = "repeat it with twice the %[1]s: if fewer requests wait, there were too few %[1]s; " +
+		"if not, the server stalls or is too slow for this rate"
+	ownPauses = "repeat it: if the generator is ok then, the highest latencies are not its own"
 )
 
 // nextStep is one concrete step after a run, and the load that it makes; nil if it makes none.
@@ -67,7 +68,7 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 	case r.FailedShare() >= result.FailingShare && r.Fleet != nil:
 		return step("see how one request is answered: agents keep no answers", ask)
 	case r.FailedShare() >= result.FailingShare || haveFailed(r):
-		return seeFailures(p, again), nil
+		return seeFailures(r, &p, again), nil
 	case len(r.Fleet.Lost()) > 0:
 		return again(fmt.Sprintf(findAgent, strings.Join(r.Fleet.Lost(), ", agent ")))
 	case r.Generator.Bound() == result.Limit && canHaveThreads(r):
@@ -78,7 +79,7 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 	case p.Replay > 0 && nextReplay(r, a, v) != "":
 		return step(nextReplay(r, a, v), "")
 	case r.Generator.NotJudged():
-		p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
+		tenSeconds(&p)
 		return again("measure for longer: ten seconds")
 	case hasDoubt(r, result.NeverSent) && canBeLower(r):
 		p.Rate = lowerRate(r.Rate.Completed)
@@ -160,15 +161,25 @@ func limits(r *result.Result) (all []fact.Fact) {
 	return all
 }
 
+// tenSeconds has a plan measure for ten seconds.
+func tenSeconds(p *loadplan.Plan) {
+	p.Requested, p.Duration = 0, loadplan.Seconds(10*time.Second)
+}
+
 // seeFailures is the step to the requests that failed: again, with a folder for them, unless the
-// run had one.
-func seeFailures(p loadplan.Plan,
+// run had one. It is for longer if the run was too short for a verdict.
+func seeFailures(r *result.Result, p *loadplan.Plan,
 	repeat func(says string, words ...string) (answer.Step, *loadplan.Plan)) answer.Step {
 	if p.SaveErrors {
 		return answer.Step{Says: "read the failed requests and their answers in the folder of " +
 			"--save-errors"}
 	}
-	s, _ := repeat(saveErrors, "--save-errors", "errors")
+	long := ""
+	if r.Generator.NotJudged() && p.Replay == 0 {
+		long = " for ten seconds,"
+		tenSeconds(p)
+	}
+	s, _ := repeat(fmt.Sprintf(saveErrors, long), "--save-errors", "errors")
 	return s
 }
 

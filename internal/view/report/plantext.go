@@ -444,11 +444,14 @@ func generatorText(r *result.Result) string {
 // test in JUnit's format.
 const notTheLimit = "the generator was not the limit"
 
+// highest are the numbers that a few stops spoil.
+const highest = "the highest latencies"
+
 // doubtedNumbers are those that a suspect generator may have made itself: of stops that few
 // requests saw, the highest latencies; where it was held up, latency, and the rate that a closed
 // loop takes from it; else all.
 func doubtedNumbers(r *result.Result) string {
-	numbers := "the highest latencies"
+	numbers := highest
 	for _, d := range ownDoubts(r) {
 		switch {
 		case isPause(d):
@@ -487,7 +490,11 @@ func verdictText(r *result.Result) string {
 		}
 		return "CLIENT-BOUND: this was not the load that was asked for"
 	case result.Suspect:
-		return "SUSPECT: read the reasons before you rely on " + doubtedNumbers(r)
+		doubted := doubtedNumbers(r)
+		if doubted == highest {
+			return "SUSPECT: " + highest + " may be the generator's own; read the reasons"
+		}
+		return "SUSPECT: read the reasons before you rely on " + doubted
 	}
 	return format.PlainLine(r.Generator.Verdict)
 }

@@ -253,12 +253,20 @@ func stallText(r *result.Result) string {
 	if d := r.Latency; float64(*late) < 0.01*float64(d.Count) || *worst < d.P99/2 {
 		return "" // neither that few nor waits that short make a p99
 	}
-	what, free := "request", "connection"
-	if r.Shortage().Of == fact.OfUsers {
-		what, free = "iteration", "user"
+	what, free := "request", freeThing(r)
+	if free == "user" {
+		what = "iteration"
 	}
 	return fmt.Sprintf("%s waited for a free %s, up to %s", format.Plural(*late, what), free,
 		format.Micros(*worst))
+}
+
+// freeThing is what requests waited for if something was due and not sent.
+func freeThing(r *result.Result) string {
+	if r.Shortage().Of == fact.OfUsers {
+		return "user"
+	}
+	return "connection"
 }
 
 // requestErrors are the errors of requests. Those of connections come before any request is sent.

@@ -20,7 +20,7 @@
 //	               objectivetext.go (met, missed, undecided), streamtext.go (streams of events)
 //	while it runs  secondline.go (a line per second); package screen draws --tui
 //	requests       package sample (--show, --save-errors)
-//	a search       capacity.go (also a sweep), plot.go (points as characters)
+//	a search       capacity.go (also a sweep)
 //	calibrate      calibration.go
 //	formats        formats.go (JSON, CSV, Markdown to paste), junit.go
 //	the page       sentences.go (what the page has of these, as text); package method says how it

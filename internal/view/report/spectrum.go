@@ -10,6 +10,7 @@ import (
 	"dyno/internal/result"
 	"dyno/internal/view/document"
 	"dyno/internal/view/format"
+	"dyno/internal/view/textplot"
 )
 
 // runPlots are what a report has besides when it is to be verbose: the whole of the distribution,
@@ -30,9 +31,9 @@ func spectrumPart(r *result.Result) (none document.Part, err error) {
 		return none, nil
 	}
 	nines := min(len(strconv.FormatInt(r.Latency.Count, 10))-1, mostNines)
-	p := plot{log: true, x: percentileName, y: format.Micros, yName: "latency ●"}
+	p := textplot.Plot{Log: true, X: percentileName, Y: format.Micros, YName: "latency ●"}
 	for i := range nines + 1 {
-		p.marks = append(p.marks, math.Pow10(i))
+		p.Marks = append(p.Marks, math.Pow10(i))
 	}
 	curves := []struct {
 		of *result.Distribution
@@ -41,15 +42,15 @@ func spectrumPart(r *result.Result) (none document.Part, err error) {
 	if !r.SentLater() {
 		curves = curves[1:]
 	} else {
-		p.yName += "  service ○"
+		p.YName += "  service ○"
 	}
 	for _, c := range curves {
 		if c.of == nil {
 			continue
 		}
-		qs := make([]float64, plotWidth)
+		qs := make([]float64, textplot.Width)
 		for i := range qs {
-			qs[i] = 1 - math.Pow(10, -float64(nines*i)/(plotWidth-1))
+			qs[i] = 1 - math.Pow(10, -float64(nines*i)/(textplot.Width-1))
 		}
 		values, over, err := c.of.Quantiles(qs)
 		if err != nil {
@@ -59,10 +60,11 @@ func spectrumPart(r *result.Result) (none document.Part, err error) {
 			if over[i] {
 				break // and above it nothing is known
 			}
-			p.points = append(p.points, dot{math.Pow(10, float64(nines*i)/(plotWidth-1)), v, c.as})
+			x := math.Pow(10, float64(nines*i)/(textplot.Width-1))
+			p.Points = append(p.Points, textplot.Point{X: x, Y: v, As: c.as})
 		}
 	}
-	return document.Part{Head: "Latency by percentile", Plot: p.lines()}, nil
+	return document.Part{Head: "Latency by percentile", Plot: p.Lines()}, nil
 }
 
 // percentileName names the one that one value in so many exceeds.
@@ -91,7 +93,7 @@ func heatMap(r *result.Result) (p document.Part) {
 	if !seen || len(series) < 2 {
 		return p
 	}
-	each := (len(series) + plotWidth - 1) / plotWidth
+	each := (len(series) + textplot.Width - 1) / textplot.Width
 	columns := make([]result.Point, (len(series)+each-1)/each)
 	for i, one := range series {
 		columns[i/each].Heat = columns[i/each].Heat.Plus(one.Heat)
