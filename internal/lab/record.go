@@ -27,7 +27,7 @@
 //	summary.go       counts of a record: rounds, cells that were loaded, objectives that were
 //	                 missed
 //	tail.go          measures that are high percentiles
-//	trial.go         a Trial: grade, reasons, warm-up
+//	trial.go         a Trial: grade, reasons; does its window contain warm-up?
 package lab
 
 import (

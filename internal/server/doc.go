@@ -36,7 +36,7 @@
 //	launch_linux.go       starts a process: CPUs, limits, user, trampoline
 //	listener_linux.go     who listens at a port; listener_other.go
 //	netns_linux.go        private networks
-//	outcome.go            why a server ended: Failure, Exit, Report
+//	outcome.go            why a server ended, the types: Failure, Exit, Report
 //	output.go             what servers print, within limits; is a port taken?
 //	ports.go              free ports, folders for sockets
 //	process_linux.go      processes in /proc
@@ -48,7 +48,7 @@
 //	server.go             Start, Stop, Guest
 //	spec.go               what is to be started, and how long it may take to stop
 //	stop_linux.go         stops all processes
-//	supervisor_linux.go   the supervisor process
+//	supervisor_linux.go   the supervisor process; says how a process ended (elsewhere: tree_other.go)
 //	tree_linux.go         talks to the supervisor
 //	tree_other.go         does its work on macOS and Windows
 //	waitid_linux.go       which child has ended

@@ -4,7 +4,7 @@
 //	generator.go    how often the generator was doubted in a group of trials, and why
 //	grade.go        the grade of a trial, with reasons
 //	miscount.go     server and generator count differently
-//	mser.go         warm-up within a window
+//	mser.go         how much of a window is warm-up (judged in lab/trial.go)
 //	remedy.go       what to do about a reason
 package grade
 

@@ -24,7 +24,7 @@
 //	open.go            a folder's record, also of an experiment that still runs
 //	openload.go        is the load of all that is compared open?
 //	pairs.go           trials of two arms, paired by round
-//	pooled.go          percentiles of all trials together
+//	pooled.go          percentiles of all trials together; their noise floor
 //	programs.go        other programs than before
 //	published.go       figures of others, beside ours
 //	ranks.go           arms in order, with letters for those that are not told apart

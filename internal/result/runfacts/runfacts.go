@@ -4,7 +4,7 @@
 //	lost.go         addresses and servers that were lost
 //	ratesapart.go   rates that were counted otherwise
 //	runfacts.go     all facts; errors, redirects, the proxy of the environment
-//	streams.go      streams that were gathered, bunched, or too long for the window
+//	streams.go      streams that were gathered, bunched, or too long for the warm-up
 package runfacts
 
 import (

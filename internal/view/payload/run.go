@@ -8,7 +8,8 @@
 //	experiment.go   an experiment
 //	flames.go       flame graphs of profiles
 //	ladder.go       levels that differ in their rate alone, and the law of them
-//	numbers.go      tiles and tables of a run, as reports write their numbers
+//	numbers.go      tiles and tables of a run (also of routes, and the order of their rows), as
+//	                reports write their numbers
 //	panels.go       what the sampler saw of machine and processes
 //	past.go         the history of a configuration
 //	run.go          a run, with its percentile curves
