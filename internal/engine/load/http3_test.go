@@ -515,7 +515,7 @@ func TestHTTP3Flaws(t *testing.T) {
 		t.Errorf("nobody asked for HTTP/3: %v", names)
 	}
 	p := http3Plan(1, func(p *loadplan.Plan) { p.Requests[0].Header = []proto.Field{{Name: "Upgrade", Value: "x"}} })
-	if _, err := Run(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "request 1: HTTP/3") {
+	if _, err := Run(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "HTTP/3 forbid it") {
 		t.Errorf("a header of HTTP/1.1: %v", err)
 	}
 }

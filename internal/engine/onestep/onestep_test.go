@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 	d := table(t, "email,token,secret\na b,\"x\ny\",\"1\n2\"\na,x,1\n")
 	for _, tc := range []struct{ path, header, body, want string }{
 		{"/{{email}}", "", "", `column email, row 1: the value contains a space`},
-		{"/", "{{token}}", "", `column token, row 1: the value contains CR, LF`},
+		{"/", "{{token}}", "", `column token, row 1: the value contains a control character`},
 		{"/", "{{email}}", "{{secret}}{{email}}{{token}}", ""},
 	} {
 		m := maker(t, Config{Data: d, Requests: []Request{request(t, d, tc.path, tc.header, tc.body)}})
@@ -222,7 +222,7 @@ func TestCompileFaults(t *testing.T) {
 	hole := template.Hole{Source: template.Source{Kind: template.Seq}}
 	for want, x := range map[string]Texts{
 		"the path begins with a hole": {Path: template.Text{Literal: "/", Holes: []template.Hole{hole}}},
-		"header X: its value contains CR": {Path: template.Text{Literal: "/"},
+		"header X: its value contains a control character": {Path: template.Text{Literal: "/"},
 			Header: []Field{{"X", template.Text{Literal: "a\nb"}}}},
 		"path: its text contains a space": {Path: template.Text{Literal: "/a b"}},
 		"Connection: frames": {Path: template.Text{Literal: "/"},

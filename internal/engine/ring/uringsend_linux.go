@@ -60,7 +60,7 @@ func (r *uringRing) settleSend(i int, s *usocket) {
 	if !s.quiet {
 		return
 	}
-	switch r.queues.SettleQuiet(uint64(i)<<kindBits | kindSend) {
+	switch r.queues.SettleQuiet(uint64(i)<<kindBits + kindSend) {
 	case uring.QuietUntaken:
 		s.quiet = false
 		r.sends++

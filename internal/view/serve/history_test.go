@@ -109,7 +109,7 @@ func TestHistoryInTheBrowser(t *testing.T) {
 		t.Errorf("%d series are drawn, and one has several results", n)
 	}
 	text := tab.ElementText("#series figure")
-	for _, want := range []string{"<img src=x", "a change: worse", "0.900 times", "kernel <i>6.18</i> #nightly", "n = 20 results"} {
+	for _, want := range []string{"<img src=x", "a change: worse", "−10.0 %", "kernel <i>6.18</i> #nightly", "n = 20 results"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the plot does not say %q: %s", want, text)
 		}
