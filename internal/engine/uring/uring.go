@@ -8,7 +8,7 @@
 //
 //	entry_linux.go    an entry of the submission queue
 //	files_linux.go    the table of files, and the queues' name on a thread
-//	pieces_linux.go   memory into which the kernel receives (its size: ring/uring_linux.go)
+//	pieces_linux.go   memory into which the kernel receives (its size: engine/ring/uring_linux.go)
 //	queues_linux.go   the queues: made, submitted, waited for
 //	uring.go          ErrRefused: this system has no io_uring
 package uring
