@@ -23,8 +23,8 @@ type fileUpdate struct {
 }
 
 // ProvideFiles makes a table of n files, after Start, which is empty. An entry for a file of the
-// table costs less than one for a descriptor, for which the kernel changes the file's reference count
-// by two atomic instructions. It reports whether the system allows the table.
+// table costs less than one for a descriptor, for which the kernel changes the file's reference
+// count by two atomic instructions. It reports whether the system allows the table.
 func (q *Queues) ProvideFiles(n int) bool {
 	arg := sparseFiles{n: uint32(n), flags: sparse}
 	_, _, errno := syscall.RawSyscall6(unix.SYS_IO_URING_REGISTER, uintptr(q.fd), registerFiles,
