@@ -17,7 +17,8 @@ import (
 )
 
 // badServers are one that serves and those that end, fork and write as no server
-// should. A trial of each takes about a second.
+// should. A trial of each takes about a second. dies-later dies under the load, whose two connections
+// are open at once; what is asked before has one.
 const badServers = `
 version: 1
 name: bad
@@ -29,7 +30,8 @@ variants:
     processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]
     url: http://127.0.0.1:{{port}}/
   dies-later:
-    processes: [{cmd: "sh -c '{{dyno}} target --listen 127.0.0.1:{{port}} & sleep 1.2; kill $!; echo had enough; exit 7'"}]
+    processes: [{cmd: "sh -c '{{dyno}} target --listen 127.0.0.1:{{port}} & at=$(printf :%04X {{port}});
+      while [ $(grep -c \"$at 01\" /proc/net/tcp) -lt 2 ]; do sleep 0.1; done; kill $!; echo had enough; exit 7'"}]
     url: http://127.0.0.1:{{port}}/
   never-ready:
     processes: [{cmd: "sh -c 'echo {{port}}; exec sleep 1000'", ready: {timeout: 0.5s}}]

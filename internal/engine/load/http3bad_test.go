@@ -38,6 +38,7 @@ type quicPeer struct {
 	n       int  // which request of its connection it is, from 1
 	gone    bool // the server had said before that it takes no more
 	leave   func()
+	left    <-chan struct{} // closed when the packets with that are under way
 }
 
 // Frames and streams of HTTP/3, as far as the tests need them.
@@ -94,22 +95,32 @@ func (s *quicServer) serve(c *quic.Conn, group *sync.WaitGroup) {
 	}
 	control.Write(h3Settings)
 	var gone atomic.Bool
+	left := make(chan struct{})
 	for n := 1; ; n++ {
 		stream, err := c.AcceptStream(context.Background())
 		if err != nil {
 			return
 		}
 		s.requests.Add(1)
-		p := &quicPeer{Stream: stream, conn: c, control: control, n: n, gone: gone.Load()}
+		p := &quicPeer{Stream: stream, conn: c, control: control, n: n, gone: gone.Load(), left: left}
 		p.leave = func() { // no stream after this one
 			gone.Store(true)
-			control.Write([]byte{7, 1, byte(stream.StreamID()) + 4})
+			// The frame of no known type is longer than a packet. So Write returns after the first was sent.
+			control.Write(append([]byte{7, 1, byte(stream.StreamID()) + 4, 0x21, 0x48, 0}, make([]byte, 2048)...))
+			close(left)
 		}
 		group.Go(func() {
 			io.Copy(io.Discard, stream)
 			s.answer(p)
 		})
 	}
+}
+
+// reject refuses a request once the client has been told that none is taken: quic-go sends a reset
+// before what was written earlier, and who is refused twice without a reason gives up.
+func (p *quicPeer) reject() {
+	<-p.left
+	p.CancelWrite(h3Rejected)
 }
 
 // say writes frames, and ends the stream.
@@ -221,7 +232,7 @@ func TestHTTP3BadServers(t *testing.T) {
 			s := serveQUIC(t, nil, func(p *quicPeer) {
 				switch {
 				case p.gone:
-					p.CancelWrite(h3Rejected)
+					p.reject()
 				case p.n == 2:
 					tc.second(p)
 				default:
@@ -250,7 +261,7 @@ func TestHTTP3BadServers(t *testing.T) {
 func TestHTTP3Leaves(t *testing.T) {
 	s := serveQUIC(t, nil, func(p *quicPeer) {
 		if p.gone {
-			p.CancelWrite(h3Rejected)
+			p.reject()
 			return
 		}
 		if p.n == 5 {
