@@ -22,7 +22,7 @@ type Answer struct {
 	Sentence   string    `json:"sentence"`            // what was found, by how much, how sure
 	Uncovered  string    `json:"uncovered,omitempty"` // variants that Groups are not about; "": none
 	Box        Severity  `json:"box"`                 // the worst of Cautions
-	BoxText    string    `json:"box_text"`            // what the box says
+	BoxText    string    `json:"box_text,omitempty"`  // of the box; on a page "": a caution
 	Numbers    []Number  `json:"-"`                   // of a run: rate, latency, errors
 	Groups     []Group   `json:"groups,omitempty"`
 	NotLoaded  []Finding `json:"not_loaded,omitempty"` // variants that were refused or are missing
@@ -303,6 +303,19 @@ func (a *Answer) Unsaid() (all []Caution) {
 		}
 	}
 	return all
+}
+
+// OnPage is the answer as a page has it, which shows each caution once: the box says the first of
+// those that the sentence does not say.
+func (a Answer) OnPage() Answer {
+	all := len(a.Cautions)
+	switch a.Cautions = a.Unsaid(); {
+	case len(a.Cautions) > 0:
+		a.BoxText = ""
+	case all > 0:
+		a.BoxText = "Nothing else speaks against it"
+	}
+	return a
 }
 
 // Has reports whether there is a caution of that kind.

@@ -14,10 +14,9 @@ import (
 // ExperimentWords is what the report of an experiment says in sentences, for a page that
 // draws what it says in tables. Names in them are as the experiment has them.
 type ExperimentWords struct {
-	Title    string   `json:"title"`
-	Scope    string   `json:"scope"`   // how much was done
-	Command  string   `json:"command"` // that does it again
-	Cautions []string `json:"cautions,omitempty"`
+	Title   string `json:"title"`
+	Scope   string `json:"scope"`   // how much was done
+	Command string `json:"command"` // that does it again
 
 	Unavailable []string `json:"unavailable,omitempty"` // variants not tested, or that failed
 	Correction  []string `json:"correction,omitempty"`  // above the verdicts
@@ -36,7 +35,6 @@ type ExperimentWords struct {
 // ExperimentWordsOf are the sentences about an experiment.
 func ExperimentWordsOf(r *lab.Record) ExperimentWords {
 	w := ExperimentWords{Title: titleText(r), Scope: shortScope(r), Command: experimentCommand(r),
-		Cautions:    r.Cautions,
 		Unavailable: unavailablePart(r).Text, Gate: gatePart(r).Text,
 		Trials: gradePart(r).Text[0], Fairness: fairnessPart(r).Text, Given: givenPart(r).Text,
 		Published: publishedPart(r).Text, Methods: methodPart(r).Text, Formulas: formulas}

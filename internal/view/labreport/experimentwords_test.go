@@ -13,9 +13,10 @@ import (
 )
 
 // experimentPhrases are the sentences of an experiment.
-func experimentPhrases(w ExperimentWords) []reporttest.Phrase {
+func experimentPhrases(r *lab.Record) []reporttest.Phrase {
+	w := ExperimentWordsOf(r)
 	return slices.Concat(reporttest.Phrases("title", w.Title), reporttest.Phrases("scope", w.Scope), reporttest.Phrases("command", w.Command),
-		reporttest.Phrases("caution", w.Cautions...), reporttest.Phrases("unavailable", w.Unavailable...), reporttest.Phrases("gate", w.Gate...),
+		reporttest.Phrases("caution", r.Cautions...), reporttest.Phrases("unavailable", w.Unavailable...), reporttest.Phrases("gate", w.Gate...),
 		reporttest.Phrases("correction", w.Correction...), reporttest.Phrases("verdict", w.Verdicts...), reporttest.Phrases("trials", w.Trials),
 		reporttest.Phrases("fairness", w.Fairness...), reporttest.Phrases("given", w.Given...), reporttest.Phrases("published", w.Published...),
 		reporttest.Phrases("profile", w.Profiles...), reporttest.Phrases("level", w.Levels...), reporttest.Phrases("method", w.Methods...),
@@ -27,7 +28,7 @@ func TestExperimentSentences(t *testing.T) {
 	book := reporttest.Phrasebook{}
 	for name, r := range map[string]*lab.Record{"servers": servers(), "described": described(), "small": small(),
 		"of agents": ofAgents(), "nothing": new(lab.Record)} {
-		book.Collect(name, experimentPhrases(ExperimentWordsOf(r)))
+		book.Collect(name, experimentPhrases(r))
 	}
 	for name, r := range durationsOfExperiments() {
 		book.Collect(name, reporttest.Phrases("scope", scopeText(&r)))

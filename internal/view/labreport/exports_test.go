@@ -282,7 +282,7 @@ func TestPullRequest(t *testing.T) {
 	if err := PullRequest(&b, r, "a b.svg"); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "pullrequest.md", reporttest.LayoutOf(b.Bytes(), experimentPhrases(ExperimentWordsOf(r))))
+	golden(t, "pullrequest.md", reporttest.LayoutOf(b.Bytes(), experimentPhrases(r)))
 	b.Reset()
 	if err := PullRequest(&b, r, ""); err != nil || strings.Contains(b.String(), "![") {
 		t.Errorf("%v: a picture of nothing\n%s", err, b.String())

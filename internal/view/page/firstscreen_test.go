@@ -60,7 +60,7 @@ func TestFirstScreenOfExperiment(t *testing.T) {
 		}
 	}
 	for path, selector := range map[string]string{"answer.sentence": ".sentence", "answer.next.says": ".next p",
-		"answer.box_text": "#answer .banner strong"} {
+		"answer.cautions.0.says": "#answer .banner strong"} {
 		want, _ := lookup(data, path)
 		if got := tab.ElementText(selector); got != want {
 			t.Errorf("%s is %q, and %s says %q", path, want, selector, got)

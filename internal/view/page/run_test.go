@@ -10,7 +10,7 @@ import (
 
 	"dyno/internal/result"
 	"dyno/internal/view/page/pagetest"
-	"dyno/internal/view/report"
+	"dyno/internal/view/payload"
 )
 
 func runPage(t testing.TB, r *result.Result) []byte {
@@ -24,9 +24,13 @@ func TestRunShowsAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tab := chromium.OpenPage(t, runPage(t, r))
-			s := report.RunSentences(r)
-			all := append([]string{s.What, s.How, s.Model, s.Verdict, s.Machine, s.Command, s.Lost}, s.Reasons...)
-			all = append(append(append(append(all, s.Warnings...), s.Objectives...), s.Methods...), s.Agents...)
+			p := payload.OfRun(r)
+			s := p.Words
+			all := append([]string{s.What, s.How, s.Model, s.Verdict, s.Machine, s.Command, s.Lost}, s.Objectives...)
+			all = append(append(all, s.Methods...), s.Agents...)
+			for _, c := range p.Answer.Cautions {
+				all = append(append(all, c.Says), c.Reasons...)
+			}
 			says(t, tab, all, s.Facts)
 			placed(t, tab)
 			tab.ShowTables()

@@ -168,7 +168,7 @@ func TestFiveQuestions(t *testing.T) {
 	for _, s := range stories() {
 		html, data := experimentHTML(t, s.folder(t))
 		pages[s.name] = html
-		all := textsOf(data, "answer.sentence", "answer.uncovered", "answer.box_text", "answer.next.says", "answer.next.command")
+		all := textsOf(data, "answer.sentence", "answer.uncovered", "answer.box_text", "answer.cautions.0.says", "answer.next.says", "answer.next.command")
 		for i := range 12 {
 			row := fmt.Sprintf("answer.groups.0.findings.%d.", i)
 			all = append(all, textsOf(data, row+"effect", row+"interval", row+"verdict")...)
@@ -178,7 +178,7 @@ func TestFiveQuestions(t *testing.T) {
 	for name, r := range runStories(t) {
 		pages[name] = runPage(t, r)
 		data := dataOf(t, pages[name])
-		asked[name] = append(textsOf(data, "answer.sentence", "answer.box_text", "answer.next.says", "answer.next.command"), "One run")
+		asked[name] = append(textsOf(data, "answer.sentence", "answer.box_text", "answer.cautions.0.says", "answer.next.says", "answer.next.command"), "One run")
 	}
 	for name, html := range pages {
 		tab := chromium.OpenPage(t, html)

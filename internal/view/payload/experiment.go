@@ -121,10 +121,11 @@ func readExperiment(dir string) (*Experiment, error) {
 
 // OfRecord is what the record alone has of an experiment, without its trials.
 func OfRecord(r *lab.Record) *Experiment {
-	p := &Experiment{Kind: "experiment", Answer: labanswer.Of(r),
+	a := labanswer.Of(r)
+	p := &Experiment{Kind: "experiment", Answer: a.OnPage(),
 		Words: labreport.ExperimentWordsOf(r), Record: r, Metrics: r.Experiment.Design.Metrics,
 		Measures: Measures(r.Trials)}
-	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
+	p.Summary = a.Markdown(p.Words.Command, answer.Limits{})
 	for _, l := range r.Experiment.Levels {
 		p.Levels = append(p.Levels, Level{l.Name, l.IsOpen()})
 	}

@@ -55,11 +55,16 @@ func (p Run) Title() string {
 
 // OfRun is what a run measured.
 func OfRun(r *result.Result) Run {
-	p := Run{Kind: "run", Answer: report.RunAnswer(r), Words: report.RunSentences(r), Result: r}
+	a := report.RunAnswer(r)
+	p := Run{Kind: "run", Answer: a.OnPage(), Words: report.RunSentences(r), Result: r}
+	p.Words.Reasons, p.Words.Warnings = nil, nil // they are the answer's cautions
+	if r.Generator.NotJudged() {
+		p.Words.Verdict = report.GeneratorWord(r) // a caution says why
+	}
 	p.Spectra = p.spectraOf()
 	p.Tiles, p.Durations, p.Phases = TilesOf(r), p.durations(), p.phases()
 	p.Routes, p.Checks, p.Metrics = routes(r), checks(r), metrics(r)
-	p.Summary = p.Answer.Markdown(p.Words.Command, answer.Limits{})
+	p.Summary = a.Markdown(p.Words.Command, answer.Limits{})
 	return p
 }
 

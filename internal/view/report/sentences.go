@@ -20,8 +20,8 @@ type Sentences struct {
 	How        string         `json:"how"`
 	Model      string         `json:"model"`
 	Verdict    string         `json:"verdict"` // the generator's on itself
-	Reasons    []string       `json:"reasons"`
-	Warnings   []string       `json:"warnings"`
+	Reasons    []string       `json:"reasons,omitempty"`
+	Warnings   []string       `json:"warnings,omitempty"`
 	Objectives []string       `json:"objectives"` // each with how it came out
 	Facts      []document.Row `json:"facts"`      // the rest, line by line
 	Machine    string         `json:"machine"`    // that made the load

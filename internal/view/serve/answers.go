@@ -30,7 +30,7 @@ func withSummary(a answer.Answer, command string) answered {
 
 func cardOf(a answer.Answer, summary string) answered {
 	lines, more := a.Card()
-	return answered{a, summary, lines, more}
+	return answered{a.OnPage(), summary, lines, more}
 }
 
 // answeredRun is what the report of a result says first, in the words of the form. id is what the

@@ -48,7 +48,7 @@ export interface Answer {
   sentence: string;
   uncovered?: string; // of which variants there is no verdict
   box: "clear" | "note" | "doubt" | "bad";
-  box_text: string;
+  box_text?: string; // of the box, unless a caution is
   groups?: Group[];
   not_loaded?: Finding[];
   cautions?: Caution[];
@@ -89,15 +89,12 @@ const isUncovered = (c: Caution) => c.kind === "not-loaded";
 function box(a: Answer): HTMLElement | null {
   const all = a.cautions ?? [];
   const [worst, ...others] = a.uncovered ? all.filter((c) => !isUncovered(c)) : all;
-  if (!worst) return all.length > 0 ? null : banner("good", a.box_text);
-  const text = worst === all[0] ? a.box_text : worst.says;
-  const rest = others.map((c) => h("li", { class: c.severity }, ...unbroken(c.says), ...details(c)));
-  const own = text === worst.says ? [] : [h("li", { class: worst.severity }, ...unbroken(worst.says), ...details(worst))];
-  const list = [...own, ...rest];
+  if (!worst) return a.box_text ? banner(kinds[a.box], a.box_text) : null;
+  const list = others.map((c) => h("li", { class: c.severity }, ...unbroken(c.says), ...details(c)));
   const items = (some: HTMLElement[], name: string) => h("ul", { class: "cautions", "aria-label": name }, ...some);
   const left = list.slice(shown);
-  return banner(kinds[worst.severity], text, [
-    ...(own.length === 0 ? details(worst, few) : []),
+  return banner(kinds[a.box === "bad" ? a.box : worst.severity], worst.says, [
+    ...details(worst, few),
     ...(list.length > 0 ? [items(list.slice(0, shown), "Cautions")] : []),
     ...(left.length > 0 ? [h("details", { class: "reasons" }, h("summary", {}, `${left.length} more`), items(left, "More cautions"))] : []),
   ]);

@@ -111,8 +111,8 @@ export interface Words {
   how: string;
   model: string;
   verdict: string;
-  reasons: string[];
-  warnings: string[];
+  reasons?: string[]; // of a search: why it ended so
+  warnings?: string[]; // of a search or a sweep
   objectives: string[];
   facts: { name: string; text: string }[];
   machine: string;

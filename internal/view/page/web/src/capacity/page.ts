@@ -25,8 +25,8 @@ function search(s: Search, p: Capacity) {
   const kind = s.end === "found" ? "good" : s.end === "missed" ? "bad" : "doubt";
   return [
     { id: "verdict", title: "Verdict", content: [
-      banner(kind, p.words.verdict, [list(p.words.reasons)].filter((n) => n !== null)),
-      ...p.words.warnings.map((w) => banner("doubt", w)),
+      banner(kind, p.words.verdict, [list(p.words.reasons ?? [])].filter((n) => n !== null)),
+      ...(p.words.warnings ?? []).map((w) => banner("doubt", w)),
       h("dl", { class: "tiles" },
         tile("certified", "certified_per_s", s.certified_per_s, rate), tile("met at", "low_per_s", s.low_per_s, rate),
         tile("not met at", "high_per_s", s.high_per_s, rate),
@@ -41,7 +41,7 @@ function sweep(p: Capacity) {
   const c = p.curve!;
   return [
     { id: "verdict", title: "Verdict", content: [
-      banner(c.fit ? "good" : "doubt", p.words.verdict), ...p.words.warnings.map((w) => banner("doubt", w)), factTable(p.words)] },
+      banner(c.fit ? "good" : "doubt", p.words.verdict), ...(p.words.warnings ?? []).map((w) => banner("doubt", w)), factTable(p.words)] },
     { id: "curve", title: "Throughput over load", content: figures(p, points(c), "Runs") },
   ];
 }

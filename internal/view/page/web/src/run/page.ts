@@ -48,7 +48,7 @@ export function show(run: Run): void {
     { id: "fleet-all", title: r.fleet ? "Fleet" : "Parts", content: fleet(r, words, figures("fleet-all", true)) },
     { id: "routes-all", title: "Routes", content: [routes(run, figures("routes-all", true))] },
     { id: "server-all", title: "Server", hint: "CPU, memory, profile", content: [processes(r, figures("server-all", true)), serverHost(r), profile(r)] },
-    { id: "generator-all", title: "Generator", hint: words.verdict, content: [generator(r, words)] },
+    { id: "generator-all", title: "Generator", hint: words.verdict, content: [generator(r)] },
     { id: "words", title: "The result in words", content: [inWords(words)] },
     { id: "methods", title: "How it was measured", hint: "method, the command, the plan", content: [methods(words), environment(r, words), unknownParts(r)] },
   ], first);

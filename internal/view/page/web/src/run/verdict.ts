@@ -5,11 +5,11 @@ import { list } from "../layout";
 import type { Tile, Words } from "../result";
 import { number, table } from "../table";
 
-/** inWords is the text report: the load, objectives and warnings, and a line for each fact. */
+/** inWords is the text report: the load, the objectives, and a line for each fact. */
 export function inWords(words: Words): HTMLElement {
   return h("div", {},
     h("p", {}, h("strong", {}, "Load: "), words.model),
-    list(words.objectives, "Objectives"), list(words.warnings, "Warnings"),
+    list(words.objectives, "Objectives"),
     facts(words));
 }
 
