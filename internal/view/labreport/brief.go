@@ -113,8 +113,12 @@ func briefScope(style format.Style, r *lab.Record) string {
 
 // isGeneratorOK reports whether each trial measured something, and neither a trial nor a comparison
 // has a doubt about the generator. Of some doubts of an older dyno it is not known what they are
-// about.
+// about, and a variant's own generator does not check itself.
 func isGeneratorOK(r *lab.Record) bool {
+	if r.Experiment == nil || slices.ContainsFunc(r.Experiment.Variants,
+		func(v experiment.Entry[experiment.Definition]) bool { return v.Value.Generator != nil }) {
+		return false
+	}
 	if slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool {
 		return c.ClientBound || c.Disturbed > 0 || c.OtherLoad > 0
 	}) {
