@@ -129,7 +129,7 @@ func TestChatScript(t *testing.T) {
 		t.Errorf("%+v, timeout %v, drain %v", p.Stream, p.Timeout, p.Drain)
 	}
 	for command, want := range map[string]string{
-		"dyno run --stream sse -n 1 --script chat.lua ":                "--stream: the script says which answers are streams, by dyno.stream openai; leave one of the two out",
+		"dyno run --stream sse -n 1 --script chat.lua ":                `--stream: the script says which answers are streams, by dyno.stream("openai"); leave one of the two out`,
 		"dyno run --pipeline 2 -n 1 --script chat.lua ":                "--pipeline: a stream ends before the next answer begins",
 		"dyno run -n 1 --slo 'first_event.p99<1m' --script plain.lua ": "--slo: first_event.p99<1m: it is of streams of events; give --stream",
 		"dyno find --stall 5 --script wrong.lua ":                      `wrong.lua:1: dyno.stream: "avro" is no format of a stream`,

@@ -127,7 +127,8 @@ func (f *runFlags) markStreams() (faults []error) {
 	if err != nil {
 		return []error{err}
 	}
-	if faults = f.otherFormat(format, "script", "dyno.stream"); format != "" && len(faults) == 0 {
+	mark := fmt.Sprintf("dyno.stream(%q)", format)
+	if faults = f.otherFormat(format, "script", mark); format != "" && len(faults) == 0 {
 		f.plan.Stream.Format, f.plan.Stream.Marked = format, true
 	}
 	return faults

@@ -97,7 +97,8 @@ func (f *runFlags) setSession() (faults []error) {
 	if m == nil || len(faults) > 0 { // without a base, which was reported
 		return faults
 	}
-	if faults = f.otherFormat(m.StreamFormat(), "Hurl file", "# dyno: stream"); len(faults) > 0 {
+	format := m.StreamFormat()
+	if faults = f.otherFormat(format, "Hurl file", "# dyno: stream "+format); len(faults) > 0 {
 		return faults
 	}
 	m.SetPlan(&f.plan)
@@ -111,7 +112,7 @@ func (f *runFlags) otherFormat(format, file, mark string) []error {
 		return nil
 	}
 	return []error{loadplan.Flaw{Setting: "--stream", Problem: fmt.Sprintf("the %s says which "+
-		"answers are streams, by %s %s; leave one of the two out", file, mark, format)}}
+		"answers are streams, by %s; leave one of the two out", file, mark)}}
 }
 
 // compileHurl reads and compiles the Hurl files.
