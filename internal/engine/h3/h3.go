@@ -36,14 +36,14 @@
 //	message.go        requests with values of their own
 //	qpack.go          compressed header fields
 //	record.go         what ring and codec tell each other
-//	response.go       parses a response's frames; how long its header may be
+//	response.go       parses a response's frames
 //	ring.go           the ring: completions of all connections; what quic-go is told (windows,
 //	                  idle time)
 //	sessions.go       TLS sessions to resume
 //	socket.go         UDP sockets that are connected
 //	socket_linux.go   reads and writes their packets on Linux; socket_other.go writes them
 //	                  elsewhere
-//	static.go         QPACK's static table (its search: engine/proto/h2/static.go)
+//	static.go         QPACK's static table
 //	waiting.go        exchanges that wait for a stream
 package h3
 

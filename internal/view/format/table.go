@@ -5,8 +5,7 @@
 //	         texts and URLs that are cut), uncertain.go (no digits that the noise does not
 //	         carry)
 //	shapes   table.go (tables, broken lines, documents), style.go (colours), suite.go (JUnit)
-//	safety   visible.go (nothing that a terminal obeys), markup.go (escapes for Markdown and CSV;
-//	         ShellQuote: words in the quotes of a shell)
+//	safety   visible.go (nothing that a terminal obeys), markup.go (escapes for Markdown and CSV)
 package format
 
 import (

@@ -2,7 +2,7 @@
 // that asks the server once.
 //
 //	after.go    the command that goes on after a search
-//	repeat.go   a plan's settings as flags, quoted by format.ShellQuote; the command that asks the
+//	repeat.go   a plan's settings as flags, quoted by setting.ShellQuote; the command that asks the
 //	            server once
 //	run.go      the command that repeats a run, with its fleet and what it watched
 //	search.go   the commands that repeat a search or a sweep, hold what was found, or begin a
