@@ -249,6 +249,11 @@ func Run(ctx context.Context, l Load) (*Result, error) {
 		if goals = append(goals, some...); err != nil {
 			faults = append(faults, FieldError{"Objectives", err.Error()})
 		}
+		for _, o := range some {
+			if lacks := o.Lacks(&p); lacks != nil { // and a Load cannot have it
+				faults = append(faults, FieldError{"Objectives", lacks.Problem})
+			}
+		}
 	}
 	if err := p.Check(); err != nil {
 		faults = append(faults, fieldErrors(err)...)

@@ -72,3 +72,13 @@ func TestAdviceNamesFields(t *testing.T) {
 		t.Errorf("%q", r.Failures[0].Detail)
 	}
 }
+
+// What a Load cannot have no objective of it can be about.
+func TestObjectivesThatNoLoadMeets(t *testing.T) {
+	t.Parallel()
+	_, err := Run(t.Context(), Load{URL: "http://127.0.0.1:9/", Objectives: []string{"gap.max<1s, good>99%"}})
+	const want = "Objectives: gap.max<1s is of streams of events\nObjectives: good>99% is of the requests that meet limits"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+}

@@ -131,7 +131,7 @@ func TestChatScript(t *testing.T) {
 	for command, want := range map[string]string{
 		"dyno run --stream sse -n 1 --script chat.lua ":                `--stream: the script says which answers are streams, by dyno.stream("openai"); leave one of the two out`,
 		"dyno run --pipeline 2 -n 1 --script chat.lua ":                "--pipeline: a stream ends before the next answer begins",
-		"dyno run -n 1 --slo 'first_event.p99<1m' --script plain.lua ": "--slo: first_event.p99<1m: it is of streams of events; give --stream",
+		"dyno run -n 1 --slo 'first_event.p99<1m' --script plain.lua ": "--slo: first_event.p99<1m is of streams of events; give --stream",
 		"dyno find --stall 5 --script wrong.lua ":                      `wrong.lua:1: dyno.stream: "avro" is no format of a stream`,
 		"dyno scenario check wrong.lua ":                               `wrong.lua:1: dyno.stream: "avro" is no format of a stream`,
 		"dyno run -t 1 -c 1 -n 2 --script plain.lua ":                  "2 sent: 2 completed",

@@ -17,19 +17,24 @@ func inFlags(err error) error {
 	return flaw.Named(setting.InFlags)
 }
 
-// planFaults are those of the plan. Each is at a flag, which is a field of a form, too; what it
-// says of others is in the words of whoever wrote it.
+// planFaults are those of the plan.
 func (f *runFlags) planFaults() (all []error) {
+	for _, flaw := range f.plan.Flaws() {
+		all = append(all, f.heard(flaw))
+	}
+	return all
+}
+
+// heard is a flaw at a flag, which is a field of a form, too; what it says of others is in the
+// words of whoever wrote it.
+func (f *runFlags) heard(flaw loadplan.Flaw) loadplan.Flaw {
 	others := setting.InFlags
 	if f.purpose == formPurpose {
 		others = setting.InLabels
 	}
-	for _, flaw := range f.plan.Flaws() {
-		at, said := flaw.Named(setting.InFlags), flaw.Named(others)
-		at.Problem, at.Mend = said.Problem, said.Mend
-		all = append(all, at)
-	}
-	return all
+	at, said := flaw.Named(setting.InFlags), flaw.Named(others)
+	at.Problem, at.Mend = said.Problem, said.Mend
+	return at
 }
 
 // inVsFlags are the faults of a composed experiment by the flags of dyno vs. Its user has no such

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -98,16 +97,13 @@ func (f *runFlags) setScriptUnless(faults []error) []error {
 	}
 	names.Checks = f.plan.Checks
 	for _, o := range f.objectives {
-		err := o.Unknown(names)
-		switch {
-		case o.OfStreams() && f.plan.Stream.Format == "":
-			err = errors.New("it is of streams of events; give --stream")
-		case o.OfGoodput() && f.plan.Goodput == "":
-			err = errors.New("it is of the requests that meet limits; give --goodput")
-		}
-		if err != nil {
+		if err := o.Unknown(names); err != nil {
 			faults = append(faults, loadplan.Flaw{Setting: "--slo",
 				Problem: fmt.Sprintf("%s: %v", o.Expr, err)})
+		}
+		if lacks := o.Lacks(&f.plan); lacks != nil {
+			lacks.Setting = "--slo"
+			faults = append(faults, f.heard(*lacks))
 		}
 	}
 	return faults

@@ -1,6 +1,9 @@
 package objective
 
-import "dyno/internal/result"
+import (
+	"dyno/internal/engine/loadplan"
+	"dyno/internal/result"
+)
 
 // HarderWithLoad reports whether more load makes the objective harder to meet, never easier: it is
 // a ceiling, or a floor of a share of requests that are as they must be.
@@ -9,14 +12,25 @@ func (o Objective) HarderWithLoad() bool {
 	return o.IsUpperBound() != isShare
 }
 
-// OfStreams reports whether the objective is of streams of events. It does not tell that of the
-// times of a route, whose name may end like one of theirs.
-func (o Objective) OfStreams() bool {
-	return o.number != nil && !o.number.OfGoodput || streamTime(o.whose) != nil
+// Lacks is which field a plan must have, and has not, so that a load measures what the objective
+// is about; nil: none. Where answers are no streams it does not tell that of the times of a route,
+// whose name may end like one of theirs.
+func (o Objective) Lacks(p *loadplan.Plan) *loadplan.Flaw {
+	flaw := func(field, of string) *loadplan.Flaw {
+		return &loadplan.Flaw{Setting: field, Problem: o.Expr + of, Mend: "give {" + field + "}"}
+	}
+	ofGoodput := o.number != nil && o.number.OfGoodput
+	ofStreams := o.number != nil && !ofGoodput || streamTime(o.whose) != nil
+	switch {
+	case ofGoodput && p.Goodput == "":
+		return flaw("Goodput", " is of the requests that meet limits")
+	case ofStreams && !p.Stream.IsSet():
+		return flaw("Format", " is of streams of events")
+	case p.Stream.IsSet() && o.ofTokens():
+		return p.Stream.LacksTokens(o.Expr)
+	}
+	return nil
 }
-
-// OfGoodput reports whether the objective is of the requests that meet limits of their own.
-func (o Objective) OfGoodput() bool { return o.number != nil && o.number.OfGoodput }
 
 // OfGood reports whether the objective is about the share of good requests, of all.
 func (o Objective) OfGood() bool { return o.whose == "good" }

@@ -31,6 +31,18 @@ func streamNumber(name string) *result.StreamNumber {
 	return &result.StreamNumbers[i]
 }
 
+// ofTokens reports whether the objective is about tokens, of all streams or of those of a route.
+func (o Objective) ofTokens() bool {
+	if o.number != nil {
+		return o.number.Name == result.Tokens
+	}
+	whose := o.whose
+	if parts := strings.Split(o.name, "."); whose == "route" {
+		whose = parts[len(parts)-2]
+	}
+	return cmp.Or(goodput.Aliases[whose], whose) == result.TokenTime
+}
+
 // numberKind is the kind of a rate or share.
 func numberKind(n *result.StreamNumber) kind {
 	if n.Unit == "%" {

@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/stream"
 	"dyno/internal/result"
 	"dyno/internal/result/durations"
 	"dyno/internal/result/streamed"
@@ -117,22 +119,47 @@ func TestEachStreamMeasureIsAnObjective(t *testing.T) {
 		}
 		return o
 	}
-	for _, m := range result.StreamTimes {
-		if o := parse(m.Name + ".p99<1s"); !o.OfStreams() || o.OfGoodput() || !o.HarderWithLoad() {
-			t.Errorf("%s: %+v", m.Name, o)
+	lacks := func(o Objective, p loadplan.Plan) string {
+		if flaw := o.Lacks(&p); flaw != nil {
+			return flaw.Mend
 		}
-		if o := parse("route.a." + m.Name + ".p99<1s"); o.OfGoodput() || !o.HarderWithLoad() {
-			t.Errorf("route.a.%s: %+v", m.Name, o)
+		return ""
+	}
+	plain, sse, told := loadplan.Plan{}, loadplan.Plan{Goodput: "latency<1s"}, loadplan.Plan{}
+	sse.Stream.Format, told.Stream.Format = stream.SSE, stream.OpenAI
+	check := func(o Objective, ofPlain, ofSSE, ofTold string) {
+		t.Helper()
+		if got, want := [3]string{lacks(o, plain), lacks(o, sse), lacks(o, told)}, [3]string{ofPlain, ofSSE, ofTold}; got != want {
+			t.Errorf("%s: %q, want %q", o.Expr, got, want)
 		}
 	}
+	for _, m := range result.StreamTimes {
+		untold := ""
+		if m.Name == result.TokenTime {
+			untold = "give {Tokens}, as $.usage.tokens"
+		}
+		check(parse(m.Name+".p99<1s"), "give {Format}", untold, "")
+		check(parse("route.a."+m.Name+".p99<1s"), "", untold, "")
+		if !parse(m.Name + ".p99<1s").HarderWithLoad() {
+			t.Error(m.Name)
+		}
+	}
+	check(parse("route.a.tpot.max<1s"), "", "give {Tokens}, as $.usage.tokens", "")
+	check(parse("tpot.p99.9<1s"), "give {Format}", "give {Tokens}, as $.usage.tokens", "")
 	for _, m := range result.StreamNumbers {
-		limit := ">1/s"
+		limit, ofPlain, ofSSE, ofTold := ">1/s", "give {Format}", "", ""
 		if m.Unit == "%" {
 			limit = ">1%"
 		}
+		if m.OfGoodput {
+			ofPlain, ofTold = "give {Goodput}", "give {Goodput}"
+		} else if m.Name == result.Tokens {
+			ofSSE = "give {Tokens}, as $.usage.tokens"
+		}
 		for _, name := range []string{m.Name, "route.a.b." + m.Name} {
 			o := parse(name + limit)
-			if o.OfStreams() == m.OfGoodput || o.OfGoodput() != m.OfGoodput || o.HarderWithLoad() != (m.Unit == "%") || o.OfGood() != (name == "good") {
+			check(o, ofPlain, ofSSE, ofTold)
+			if o.HarderWithLoad() != (m.Unit == "%") || o.OfGood() != (name == "good") {
 				t.Errorf("%s: %+v", name, o)
 			}
 		}

@@ -20,10 +20,11 @@ var StreamTimes = []StreamTime{
 		func(r *Route) *streamed.Times { return r.Token }},
 }
 
-// Names of StreamTimes.
+// Names of StreamTimes, and of a StreamNumber.
 const (
 	FirstEvent = "first_event"
 	TokenTime  = "token_time"
+	Tokens     = "tokens"
 )
 
 // A StreamNumber is a rate or a share that a result has of streams of events or of goodput: of all
@@ -40,7 +41,7 @@ var StreamNumbers = []StreamNumber{
 	{"good", "%", true, ofGoodput(goodShare), ofRouteGoodput(goodShare)},
 	{"goodput", "good/s", true, ofGoodput(goodRate), ofRouteGoodput(goodRate)},
 	{"events", "events/s", false, ofRate(eventRate), ofRouteRate(eventRate)},
-	{"tokens", "tokens/s", false, ofRate(tokenRate), ofRouteRate(tokenRate)},
+	{Tokens, "tokens/s", false, ofRate(tokenRate), ofRouteRate(tokenRate)},
 }
 
 func goodShare(g streamed.Good) float64 { return 100 * g.Share }

@@ -53,19 +53,35 @@ const (
 // IsSet reports whether answers are streams.
 func (s *Stream) IsSet() bool { return s.Format != "" }
 
+// LacksTokens is the flaw that something needs the server's number of tokens where no path says
+// which part of an event that is; nil: there is a path, or no such format.
+func (s *Stream) LacksTokens(needs string) *Flaw {
+	switch {
+	case s.TellsTokens(), !slices.Contains(stream.Formats, s.Format):
+		return nil
+	case s.Format == stream.Chunks:
+		return &Flaw{Setting: "Format", Problem: needs + " needs the server's number of tokens, and in " +
+			"chunks dyno looks for none", Mend: "use another {Format}, or leave it out"}
+	}
+	return &Flaw{Setting: "Tokens", Problem: needs + " needs the server's number of tokens, and " +
+		"nothing says where an event has it", Mend: "give {Tokens}, as $.usage.tokens"}
+}
+
 // checkGoodput checks the limits of single requests.
 func (p *Plan) checkGoodput(flaw finder) {
 	if p.Goodput == "" {
 		return
 	}
 	limits, err := goodput.Parse(p.Goodput)
-	if err == nil && !p.Stream.IsSet() {
-		if err = limits.OfStreams(); err != nil {
-			flaw(true, "Goodput", "%v", err).Mend = "give {Format}"
-			return
-		}
-	}
 	flaw(err != nil, "Goodput", "%v", err)
+	if !p.Stream.IsSet() {
+		err = limits.OfStreams()
+		flaw(err != nil, "Goodput", "%v", err).Mend = "give {Format}"
+		return
+	}
+	if lacks := p.Stream.LacksTokens("token_time"); lacks != nil && limits.Has(goodput.TokenTime) {
+		flaw(true, "Goodput", "%s", lacks.Problem).Mend = lacks.Mend
+	}
 }
 
 // checkStream checks how answers are read as streams, and the limits of single requests.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/objective"
 	"dyno/internal/result"
 )
@@ -57,8 +58,13 @@ func (m Metric) lacks(w Workload) string {
 		}
 	case strings.HasPrefix(name, "gap_"), strings.HasPrefix(name, "token"),
 		strings.Contains(name, "event"):
-		if w.Stream.Format == "" {
+		var p loadplan.Plan
+		_ = w.SetPlan(&p) // its keys have faults of their own
+		if !p.Stream.IsSet() {
 			return "workload.stream"
+		}
+		if strings.HasPrefix(name, "token") && p.Stream.LacksTokens(name) != nil {
+			return "workload.stream.tokens"
 		}
 	}
 	return ""

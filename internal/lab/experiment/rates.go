@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"dyno/internal/engine/loadplan"
 	"dyno/internal/objective"
 )
 
@@ -135,11 +136,11 @@ func (c *checker) checkObjectives() {
 
 // checkMeasured checks that a trial measures what objectives are about.
 func (c *checker) checkMeasured(at string, all []objective.Objective) {
-	w := c.Workload
+	var p loadplan.Plan
+	_ = c.Workload.SetPlan(&p) // its keys have faults of their own
 	for _, o := range all {
-		c.addFaultIf(o.OfStreams() && w.Stream.Format == "", at,
-			"%s is of workload.stream, which is missing", o.Expr)
-		c.addFaultIf(o.OfGoodput() && len(w.Goodput) == 0, at,
-			"%s is of workload.goodput, which is missing", o.Expr)
+		if lacks := o.Lacks(&p); lacks != nil {
+			c.addFaultIf(true, at, "%s", inFile(*lacks))
+		}
 	}
 }

@@ -74,13 +74,17 @@ func (c *checker) checkPlan(at string, l Level, first bool) {
 	p.Users = 0 // who need a scenario, which is made of files
 	for _, flaw := range p.SettingFlaws() {
 		place, key, is := strings.Cut(setting.InKeys(flaw.Setting), ".")
-		said := setting.Heard(flaw, func(field string) string {
-			_, key, _ := strings.Cut(setting.InKeys(field), ".")
-			return key
-		})
-		c.addFaultIf(is && place == "level", at+"."+key, "%s", said.Says())
-		c.addFaultIf(is && place == "workload" && first, place+"."+key, "%s", said.Says())
+		c.addFaultIf(is && place == "level", at+"."+key, "%s", inFile(flaw))
+		c.addFaultIf(is && place == "workload" && first, place+"."+key, "%s", inFile(flaw))
 	}
+}
+
+// inFile says a flaw with keys of the file.
+func inFile(flaw loadplan.Flaw) string {
+	return setting.Heard(flaw, func(field string) string {
+		_, key, _ := strings.Cut(setting.InKeys(field), ".")
+		return key
+	}).Says()
 }
 
 // Beyond reports whether a level sets anything else than the default, besides some keys.
