@@ -18,7 +18,8 @@ import (
 
 // badServers are one that serves and those that end, fork and write as no server
 // should. A trial of each takes about a second. dies-later dies under the load, whose two connections
-// are open at once; what is asked before has one.
+// are open at once; what is asked before has one. Of a connection the pattern finds the client's line, where
+// the state follows the port of the server; of the other end an address does, which also begins with 01.
 const badServers = `
 version: 1
 name: bad
@@ -31,7 +32,7 @@ variants:
     url: http://127.0.0.1:{{port}}/
   dies-later:
     processes: [{cmd: "sh -c '{{dyno}} target --listen 127.0.0.1:{{port}} & at=$(printf :%04X {{port}});
-      while [ $(grep -c \"$at 01\" /proc/net/tcp) -lt 2 ]; do sleep 0.1; done; kill $!; echo had enough; exit 7'"}]
+      while [ $(grep -c \"$at 01 \" /proc/net/tcp) -lt 2 ]; do sleep 0.1; done; kill $!; echo had enough; exit 7'"}]
     url: http://127.0.0.1:{{port}}/
   never-ready:
     processes: [{cmd: "sh -c 'echo {{port}}; exec sleep 1000'", ready: {timeout: 0.5s}}]
