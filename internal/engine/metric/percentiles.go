@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A Percentile is a field of a struct that has one.
@@ -18,15 +19,42 @@ type Percentile struct {
 // fields of float64 whose JSON key is that of a percentile: "p99_9_us", or "p99_9" of what has no
 // unit. So a struct is the list of the percentiles that something has: whoever computes, checks or
 // writes all of them asks here, and another percentile is another field.
-func Percentiles(of any) (all []Percentile) {
-	for f, v := range reflect.ValueOf(of).Elem().Fields() {
+func Percentiles(of any) []Percentile {
+	v := reflect.ValueOf(of).Elem()
+	fields := percentilesOf(v.Type())
+	all := make([]Percentile, len(fields))
+	for i, f := range fields {
+		all[i] = Percentile{f.key, f.name, f.percent, v.Field(f.index).Addr().Interface().(*float64)}
+	}
+	return all
+}
+
+// A percentileField is what the type of a struct says of one of its percentiles.
+type percentileField struct {
+	index     int
+	key, name string
+	percent   float64
+}
+
+// percentileFields are the []percentileField of each reflect.Type that was asked for: an experiment
+// asks for those of the same type once for each trial and measure.
+var percentileFields sync.Map
+
+func percentilesOf(t reflect.Type) []percentileField {
+	if known, is := percentileFields.Load(t); is {
+		return known.([]percentileField)
+	}
+	var all []percentileField
+	for i := range t.NumField() {
+		f := t.Field(i)
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		name := strings.ReplaceAll(strings.TrimSuffix(key, "_us"), "_", ".")
 		number, is := strings.CutPrefix(name, "p")
 		percent, err := strconv.ParseFloat(number, 64)
 		if is && err == nil && f.Type.Kind() == reflect.Float64 {
-			all = append(all, Percentile{key, name, percent, v.Addr().Interface().(*float64)})
+			all = append(all, percentileField{i, key, name, percent})
 		}
 	}
+	percentileFields.Store(t, all)
 	return all
 }
