@@ -56,8 +56,11 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 # What is tested with the race detector: packages that start goroutines, lock or share, and those whose
 # code the threads of a load run at once. In the others it has nothing to find, and takes most of their
 # time (a test holds them to that); e2e tests a program that it builds without it. Those that take
-# longest begin first, so that at the end no CPU waits for one of them.
-RACED = ./internal/cli ./internal/lab/run ./internal/engine/load ./internal/fleet ./internal/view/serve . \
+# longest begin first, so that at the end no CPU waits for one of them. The goroutines of STARTED run in
+# the programs that its tests start. With DYNO_RACE=1, which CI sets, these have the detector, and the
+# tests have it, too. Without, it would watch the tests.
+STARTED = ./internal/cli
+RACED = ./internal/lab/run ./internal/engine/load ./internal/fleet ./internal/view/serve . \
 	./internal/fairness ./internal/target ./internal/engine/ring ./internal/fleet/hub ./internal/engine/luavm ./bench \
 	./bench/hurl ./bench/streams/peers ./bench/streams/served ./bench/wrk ./dynotest ./e2e/attack/agent ./internal/dynohome ./internal/engine/auth ./internal/engine/dial \
 	./internal/engine/data ./internal/engine/h3 ./internal/engine/jsonpath ./internal/engine/loadplan \
@@ -66,7 +69,8 @@ RACED = ./internal/cli ./internal/lab/run ./internal/engine/load ./internal/flee
 	./internal/engine/session ./internal/engine/transport ./internal/engine/uring ./internal/fleet/bus \
 	./internal/fleet/watch ./internal/observe/probe ./internal/observe/profile ./internal/redact ./internal/remote \
 	./internal/server ./internal/setting ./internal/view/drawing ./internal/view/live
-FIRST = ./e2e ./internal/view/page ./e2e/attack ./internal/store
+RACED_NOW = $(if $(DYNO_RACE),$(STARTED)) $(RACED)
+FIRST = $(if $(DYNO_RACE),,$(STARTED)) ./e2e ./internal/view/page ./e2e/attack ./internal/store
 
 # The dyno that tests start as a user would is linked once, for all packages, where every user may
 # start it. Its path is a new one each time, so that no test is skipped that has passed with another.
@@ -96,10 +100,10 @@ UNWATCHED = $(patsubst %,-gcflags=%=-race=false,modernc.org/... github.com/HdrHi
 	crypto/internal/fips140/sha256 dyno/internal/stats)
 
 test-race:
-	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race $(UNWATCHED) $(RACED)
+	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race $(UNWATCHED) $(RACED_NOW)
 
 test-alone:
-	CGO_ENABLED=0 $(TEST) $(FIRST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(FIRST))")
+	CGO_ENABLED=0 $(TEST) $(FIRST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED_NOW) $(FIRST))")
 
 BUSY ?= ./internal/fleet ./internal/view/serve ./internal/engine/load ./e2e ./internal/cli
 

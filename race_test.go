@@ -15,18 +15,18 @@ import (
 // its tests nothing is asked: those of page start a browser, and servers to profile. What the
 // packages that they import do is not looked at; TestLayers says which of ours these are. The race
 // detector watches them in the tests of those that import them and start goroutines, except for what
-// UNWATCHED leaves out, which has no goroutines either.
+// UNWATCHED leaves out, which has no goroutines either. What is STARTED has goroutines, and the race
+// detector when CI runs make test.
 func TestWhatIsTestedWithoutRaceDetector(t *testing.T) {
 	b, err := os.ReadFile("Makefile")
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := regexp.MustCompile(`(?m)^RACED = ((?:.*\\\n)*.*)$`).FindSubmatch(b)
-	if list == nil {
-		t.Fatal("the Makefile names none")
+	if ci, err := os.ReadFile(".ci/run"); err != nil || !strings.Contains(string(ci), "DYNO_RACE=1 make test") {
+		t.Error("CI does not test with DYNO_RACE=1: ", err)
 	}
 	raced := map[string]bool{}
-	for _, folder := range strings.Fields(strings.ReplaceAll(string(list[1]), "\\\n", " ")) {
+	for _, folder := range slices.Concat(folders(t, string(b), "RACED"), folders(t, string(b), "STARTED")) {
 		if files, err := filepath.Glob(filepath.Join(folder, "*_test.go")); err != nil || len(files) == 0 {
 			t.Errorf("%s: %d files of tests, %v", folder, len(files), err)
 		}
@@ -53,6 +53,16 @@ func TestWhatIsTestedWithoutRaceDetector(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// folders are those that a variable of the Makefile lists.
+func folders(t *testing.T, makefile, variable string) []string {
+	t.Helper()
+	list := regexp.MustCompile(`(?m)^` + variable + ` = ((?:.*\\\n)*.*)$`).FindStringSubmatch(makefile)
+	if list == nil {
+		t.Fatal("the Makefile has no ", variable)
+	}
+	return strings.Fields(strings.ReplaceAll(list[1], "\\\n", " "))
 }
 
 // unwatched is the packages that the race detector is left out of.
