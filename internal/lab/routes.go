@@ -23,7 +23,7 @@ var RouteMeasures = routeMeasures()
 func routeMeasures() (all []RouteMeasure) {
 	for _, t := range result.StreamTimes {
 		of50, of99 := 50.0, 99.0
-		if t.Name == result.TokenTime { // of a stream that did not end nothing is known, as in tokenTimes
+		if t.Name == result.TokenTime { // of a stream that did not end nothing is known, as in ofStreams
 			of50, of99 = 0, 0
 		}
 		all = append(all,

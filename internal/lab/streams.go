@@ -1,32 +1,35 @@
 package lab
 
 import (
+	"cmp"
 	"slices"
 
-	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
 	"dyno/internal/result/streamed"
 )
 
-// StreamMeasures are those of streams of events, and of goodput.
-var StreamMeasures = []Measure{
-	percentile("first_event_p50", firstEvents, 50),
-	percentile("first_event_p99", firstEvents, 99),
-	percentile("gap_p50", gaps, 50),
-	percentile("gap_p99", gaps, 99),
-	percentile("token_time_p50", tokenTimes, 50),
-	percentile("token_time_p99", tokenTimes, 99),
-	{Name: "events", Unit: "events/s", Better: 1, of: func(t *Trial) float64 {
-		return streamOf(t).Rate.Events
-	}},
-	{Name: "tokens", Unit: "tokens/s", Better: 1, of: func(t *Trial) float64 {
-		return streamOf(t).Rate.Tokens
-	}},
-	{Name: "cpu_event", Unit: "µs/event", Better: -1, of: func(t *Trial) float64 {
-		return float64(t.serverUse().CPU) * t.Result.Rate.AnswersPerSecond() / streamOf(t).Rate.Events
-	}},
-	{Name: "good", Unit: "%", Better: 1, of: goodShare},
-	{Name: string(experiment.Goodput), Unit: "good/s", Better: 1, of: goodRate},
+// StreamMeasures are those of streams of events, and of goodput: what a result has of them, and the
+// server's CPU time.
+var StreamMeasures = streamMeasures()
+
+func streamMeasures() (all []Measure) {
+	for _, t := range result.StreamTimes {
+		all = append(all, percentile(t.Name+"_p50", ofStreams(t.Name), 50),
+			percentile(t.Name+"_p99", ofStreams(t.Name), 99))
+	}
+	for _, n := range result.StreamNumbers {
+		all = append(all, Measure{Name: n.Name, Unit: n.Unit, Better: 1, of: func(t *Trial) float64 {
+			v, ok := n.Of(t.Result)
+			if ok && n.OfGoodput {
+				return max(v, leastGood(t.Result, n.Unit))
+			}
+			return v
+		}})
+	}
+	return append(all, Measure{Name: "cpu_event", Unit: "µs/event", Better: -1,
+		of: func(t *Trial) float64 {
+			return float64(t.serverUse().CPU) * t.Result.Rate.AnswersPerSecond() / streamOf(t).Rate.Events
+		}})
 }
 
 // MeasuresOf are the measures that are shown of trials: all but those of streams, of goodput and of
@@ -50,49 +53,33 @@ func streamOf(t *Trial) *streamed.Stream {
 	return t.Result.Stream
 }
 
-// known is a distribution, empty if there is none.
-func known(d *result.Distribution) *result.Distribution {
-	if d == nil {
-		return new(result.Distribution)
+// ofStreams are the times of that name that a trial has of its streams, empty if it has none. Gaps
+// include the silences in which the load ended, as an objective has them. Token times are of the
+// streams that told their tokens. Of one that was cut nothing is known, not even a least time as of
+// a gap: one of them would leave every percentile open, and so each comparison.
+func ofStreams(name string) func(*Trial) *result.Distribution {
+	i := slices.IndexFunc(result.StreamTimes, func(t result.StreamTime) bool { return t.Name == name })
+	of := result.StreamTimes[i].Of
+	if name == result.TokenTime {
+		of = func(s *streamed.Stream) *result.Distribution { return s.Token }
 	}
-	return d
+	return func(t *Trial) *result.Distribution {
+		return cmp.Or(of(streamOf(t)), new(result.Distribution))
+	}
 }
-
-func firstEvents(t *Trial) *result.Distribution { return known(streamOf(t).First) }
-
-// gaps include the silences in which the load ended, as an objective has them.
-func gaps(t *Trial) *result.Distribution { return known(streamOf(t).GapAtLeast()) }
-
-// tokenTimes are of the streams that told their tokens. Of one that was cut nothing is known, not
-// even a least time as of a gap: one of them would leave every percentile open, and so each
-// comparison.
-func tokenTimes(t *Trial) *result.Distribution { return known(streamOf(t).Token) }
 
 // goodLeast is how many good requests none counts as: a ratio to none is none, and a trial without
 // a good request must not be missing from a comparison that it decides.
 const goodLeast = 0.5
 
-// goodShare is the share of good requests, in percent; 0 without limits.
-func goodShare(t *Trial) float64 {
-	g, q := t.Result.Goodput, t.Result.Requests
-	switch {
-	case g == nil:
-		return 0
-	case g.Count == 0:
-		due := q.Sent
-		if q.Waiting != nil {
-			due += *q.Waiting
-		}
-		return 100 * goodLeast / max(float64(due), 1)
+// leastGood is what goodLeast is in that unit: a share in percent, or a rate.
+func leastGood(r *result.Result, unit string) float64 {
+	if unit != "%" {
+		return goodLeast / max(r.Window.MeasuredS, 1e-3)
 	}
-	return 100 * g.Share
-}
-
-// goodRate is the rate of good requests; 0 without limits.
-func goodRate(t *Trial) float64 {
-	g := t.Result.Goodput
-	if g == nil {
-		return 0
+	due := r.Requests.Sent
+	if r.Requests.Waiting != nil {
+		due += *r.Requests.Waiting
 	}
-	return max(g.Rate, goodLeast/max(t.Result.Window.MeasuredS, 1e-3))
+	return 100 * goodLeast / max(float64(due), 1)
 }

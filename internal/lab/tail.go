@@ -24,8 +24,8 @@ var tails = map[string]Tail{
 	"p99.9":         {0.999, latencyOf},
 	"iteration_p99": {0.99, iterationTimes},
 
-	"first_event_p99": {0.99, firstEvents},
-	"token_time_p99":  {0.99, tokenTimes},
+	"first_event_p99": {0.99, ofStreams(result.FirstEvent)},
+	"token_time_p99":  {0.99, ofStreams(result.TokenTime)},
 }
 
 // Least is how many values a two-sided 95 % interval of the percentile needs: n with qⁿ ≤ 0.025,

@@ -38,10 +38,10 @@ type StreamNumber struct {
 
 // StreamNumbers are all of them, in the order in which they are shown.
 var StreamNumbers = []StreamNumber{
-	{"good", "%", true, ofGoodput(goodShare), ofRouteGoodput(goodShare)},
-	{"goodput", "good/s", true, ofGoodput(goodRate), ofRouteGoodput(goodRate)},
 	{"events", "events/s", false, ofRate(eventRate), ofRouteRate(eventRate)},
 	{Tokens, "tokens/s", false, ofRate(tokenRate), ofRouteRate(tokenRate)},
+	{"good", "%", true, ofGoodput(goodShare), ofRouteGoodput(goodShare)},
+	{"goodput", "good/s", true, ofGoodput(goodRate), ofRouteGoodput(goodRate)},
 }
 
 func goodShare(g streamed.Good) float64 { return 100 * g.Share }

@@ -51,6 +51,8 @@ var deeds = map[fact.Remedy]deed{
 
 	{Setting: "timeout", Value: fact.Higher}: {says: "give a longer {timeout}",
 		key: "give the level a longer timeout"},
+	{Setting: "stall", Value: fact.Higher}: {says: "give a longer {stall}",
+		key: "give the workload's stream a longer stall"},
 	{Setting: "cacert", Value: fact.Some}: {says: "give {cacert}", key: "have the machine trust it",
 		field: "set {cacert}"},
 	{Setting: "cert", Value: fact.Some}:  {says: "give {cert} and {key}"},

@@ -117,10 +117,14 @@ func setTake(p *loadplan.Plan, take string) error {
 	if take == "" {
 		return ErrNoValue
 	}
-	if p.Stream.Take = take; take == "end" {
-		p.Stream.Take = ""
+	set := loadplan.Stream{Take: take}
+	if take == "end" {
+		set.Take = ""
 	}
-	_, _, err := p.Stream.Taken()
+	_, _, err := set.Taken()
+	if err == nil { // else the plan would have the fault, too
+		p.Stream.Take = set.Take
+	}
 	return err
 }
 

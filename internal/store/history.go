@@ -172,7 +172,7 @@ func (s *Store) describe(h *History, listed []brief) error {
 	if err != nil {
 		return err
 	}
-	measures := []string{"throughput", "p99", Errors}
+	measures := []string{"throughput", "p99", "first_event_p50", "first_event_p99", Errors}
 	if n := len(h.Series); n > 0 && !slices.Contains(measures, h.Series[0].Metric.Name) {
 		measures = append(measures, h.Series[0].Metric.Name)
 	}

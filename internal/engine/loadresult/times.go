@@ -13,7 +13,8 @@ type LatencyTimes struct {
 }
 
 // StreamTimes are of what came in an interval, of streams that were due in the window: in µs, under
-// the keys of a result. 0: no stream began, or there was no gap.
+// the keys of a result. 0: no stream began, or there was no gap. Its fields are the list of the
+// percentiles that a second has of streams, in JSON and in CSV.
 type StreamTimes struct {
 	FirstP50US float64 `json:"first_event_p50_us,omitempty"`
 	FirstP99US float64 `json:"first_event_p99_us,omitempty"`
@@ -27,7 +28,10 @@ func timesOf(s *metric.StreamsSparse) StreamTimes {
 	if s == nil {
 		return StreamTimes{}
 	}
-	at := func(of metric.Sparse, q float64) float64 { return float64(of.Quantile(q)) / 1e3 }
-	return StreamTimes{FirstP50US: at(s.First(), 0.5), FirstP99US: at(s.First(), 0.99),
-		GapP50US: at(s.Gap(), 0.5), GapP99US: at(s.Gap(), 0.99), Tokens: s.ReceivedTokens}
+	t := StreamTimes{Tokens: s.ReceivedTokens}
+	of := map[string]metric.Sparse{"first_event": s.First(), "gap": s.Gap()}
+	for _, p := range metric.Percentiles(&t) {
+		*p.Value = micros(float64(of[p.Of].Quantile(p.Percent / 100)))
+	}
+	return t
 }

@@ -31,7 +31,7 @@ const (
 // on each machine, then experiments.
 func Write(w io.Writer, h store.History, s format.Style) error {
 	results := document.Part{}
-	results.Table, results.Sides = withoutEmpty(resultList(h), "llllrrllrll")
+	results.Table, results.Sides = withoutEmpty(resultList(h), "llllrrrllrll")
 	left := func(n int, text string) {
 		if n > 0 {
 			results.Under = append(results.Under, fmt.Sprintf(text, format.Plural(int64(n), "result")))
@@ -148,15 +148,12 @@ func resultList(h store.History) format.Table {
 	for _, t := range h.Series {
 		series[t.Plan+t.Machine] = t.Name
 	}
-	all := format.Table{{"ID", "started", "series", "model", "req/s", "p99", "generator", "remarks",
-		"size", "URL", "note"}}
+	all := format.Table{{"ID", "started", "series", "model", "req/s", "p99", "first event",
+		"generator", "remarks", "size", "URL", "note"}}
 	for _, e := range h.Entries {
-		rate, p99 := "–", "–"
+		rate := "–"
 		if v, has := e.Values["throughput"]; has {
 			rate = format.Digits3(v)
-		}
-		if v, has := e.Values["p99"]; has {
-			p99 = format.Known(slices.Contains(e.Over, "p99"), format.Micros(v))
 		}
 		var remarks []string
 		if e.Verdict != e.Generator { // the server's, or of an objective
@@ -169,11 +166,33 @@ func resultList(h store.History) format.Table {
 			remarks = append(remarks, format.Percent(v)+" errors")
 		}
 		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
-			p99, format.PlainLine(e.Generator), strings.Join(remarks, ", "), format.Bytes(e.Size),
-			format.URL(e.URL), format.Clip(NoteLine(e.Note), noteWidest)}
+			cmp.Or(timeText(e, "p99"), "–"), firstEventText(e), format.PlainLine(e.Generator),
+			strings.Join(remarks, ", "), format.Bytes(e.Size), format.URL(e.URL),
+			format.Clip(NoteLine(e.Note), noteWidest)}
 		all = append(all, row)
 	}
 	return all
+}
+
+// timeText is a result's value of a measure of time; "" if it has none.
+func timeText(e store.Entry, measure string) string {
+	v, has := e.Values[measure]
+	if !has {
+		return ""
+	}
+	return format.Known(slices.Contains(e.Over, measure), format.Micros(v))
+}
+
+// firstEventText is the time to the first event of a result's streams: p99, or p50 if there are too
+// few for it; "" if it has none.
+func firstEventText(e store.Entry) string {
+	for _, of := range []struct{ name, measure string }{{"p99 ", "first_event_p99"},
+		{"p50 ", "first_event_p50"}} {
+		if text := timeText(e, of.measure); text != "" {
+			return of.name + text
+		}
+	}
+	return ""
 }
 
 // NoteLine is a note on one line, without what a terminal would obey.

@@ -1,6 +1,7 @@
 package historytext
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,5 +117,32 @@ func TestHistoryOfBounds(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), strings.TrimSpace(want)) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
+	}
+}
+
+// A run of streams has the time to the first event: p99, or p50 if there are too few for it. Without
+// such a run there is no such column.
+func TestHistoryOfStreams(t *testing.T) {
+	plain := store.Entry{ID: "1", Values: map[string]float64{"throughput": 8, "p99": 3e6}}
+	few := store.Entry{ID: "2", Values: map[string]float64{"throughput": 8, "first_event_p50": 147e3}}
+	many := store.Entry{ID: "3", Values: map[string]float64{"throughput": 8, "p99": 3e6, "first_event_p50": 147e3, "first_event_p99": 2e6},
+		Over: []string{"first_event_p99"}}
+	column := func(head string, all ...store.Entry) (cells []string) {
+		rows, _ := withoutEmpty(resultList(store.History{Entries: all}), "llllrrrllrll")
+		for _, row := range rows {
+			if at := slices.Index(rows[0], head); at >= 0 {
+				cells = append(cells, row[at])
+			}
+		}
+		return cells
+	}
+	if got := column("first event", plain); got != nil {
+		t.Errorf("%q", got)
+	}
+	if got := column("first event", plain, few, many); !slices.Equal(got, []string{"first event", "", "p50 147 ms", "p99 over 2.00 s"}) {
+		t.Errorf("%q", got)
+	}
+	if got := column("p99", plain, few, many); !slices.Equal(got, []string{"p99", "3.00 s", "–", "3.00 s"}) {
+		t.Errorf("%q", got)
 	}
 }

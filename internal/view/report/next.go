@@ -55,7 +55,7 @@ func nextStep(r *result.Result, a answer.Answer, v say.Voice) (answer.Step, *loa
 			repeat.AskCommand(p, "--noproxy '*'"))
 	case r.Answers() == 0 && has[fact.AnswerUnfinished](r):
 		return step("ask once with curl: if it waits as well, the server does not end its answers", ask)
-	case isSilent(r), onlyTimeouts(r):
+	case isSilent(r), timeOver(r) != "":
 		return again(waitLonger(r, &p, v))
 	case goneLead(r) != "", r.Answers() > 0 && wasGone(r):
 		return again("read in " + say.LookAt(p.Peer()).Log + " why it stopped, then repeat the run")
@@ -262,21 +262,32 @@ func commandWith(r *result.Result, p loadplan.Plan, words ...string) (line, lost
 // waitLonger gives a plan, whose load had no answer in time, more time.
 func waitLonger(r *result.Result, p *loadplan.Plan, v say.Voice) string {
 	more := "measure for longer"
-	if onlyTimeouts(r) {
-		more, p.Timeout = v("timeout", fact.Higher), 10*p.Timeout
-	} else {
+	switch of := timeOver(r); of {
+	case "timeout":
+		more, p.Timeout = v(of, fact.Higher), 10*p.Timeout
+	case "stall":
+		more, p.Stream.Stall = v(of, fact.Higher), 10*p.Stream.Stall
+	default:
 		p.Duration = max(10*p.Duration, loadplan.Seconds(10*time.Second))
 	}
 	return "see how long an answer takes (" + repeat.AskCommand(*p) +
 		") and, if the server is only slow, " + more
 }
 
-// onlyTimeouts reports whether each request ended because its time was over.
-func onlyTimeouts(r *result.Result) bool {
-	return r.Answers() == 0 && len(r.Errors) > 0 &&
-		!slices.ContainsFunc(r.Errors, func(e result.Error) bool {
-			return e.Phase != string(loadresult.Timeout)
-		})
+// timeOver is the setting of the time that was over for each request, none of which was answered;
+// "" if there is none such.
+func timeOver(r *result.Result) string {
+	ended := func(is func(result.Error) bool) bool {
+		return r.Answers() == 0 && len(r.Errors) > 0 &&
+			!slices.ContainsFunc(r.Errors, func(e result.Error) bool { return !is(e) })
+	}
+	switch {
+	case ended(func(e result.Error) bool { return e.Phase == string(loadresult.Timeout) }):
+		return "timeout"
+	case ended(func(e result.Error) bool { return e.Kind == "stalled" }):
+		return "stall"
+	}
+	return ""
 }
 
 // has reports whether a result has a fact of a kind.

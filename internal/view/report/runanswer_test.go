@@ -428,6 +428,8 @@ func TestAdviceForSlowServers(t *testing.T) {
 		r.Plan.Duration, r.Plan.Timeout = loadplan.Seconds(2*time.Second), loadplan.Seconds(3*time.Second)
 		return r
 	}
+	stalled := slow(result.Error{Phase: "stream", Kind: "stalled", Count: 2})
+	stalled.Plan.Stream.Format, stalled.Plan.Stream.Stall = "sse", loadplan.Seconds(2*time.Second)
 	for name, c := range map[string]struct {
 		r         *result.Result
 		says, has string
@@ -435,6 +437,8 @@ func TestAdviceForSlowServers(t *testing.T) {
 		"silent": {slow(), "see how long an answer takes (curl -v http://127.0.0.1:8080/) and, if the server is only slow, measure for longer", " -d 20s"},
 		"timeouts": {slow(result.Error{Phase: "timeout", Kind: "timeout", Count: 2}),
 			"see how long an answer takes (curl -v http://127.0.0.1:8080/) and, if the server is only slow, give a longer --timeout", "--timeout 30s"},
+		"stalled": {stalled, "see how long an answer takes (curl -v http://127.0.0.1:8080/) and, if the server is only slow, give a longer --stall",
+			"--stall 20s"},
 		"refused": {slow(result.Error{Phase: "connect", Kind: "refused", Count: 2}), "check that the server runs", "curl -v"},
 	} {
 		next := RunAnswer(c.r).Next
