@@ -1,11 +1,14 @@
 package objective
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"dyno/internal/engine/goodput"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fact"
 	"dyno/internal/nearest"
@@ -112,6 +115,16 @@ func (n Names) unknownMetric(name string) error {
 		return say.Wrong(fact.NotMeasured{Lacks: fact.NotOne, Name: name})
 	}
 	return lacking(fact.NoMetric, name, slices.Concat(n.Counters, n.Histograms))
+}
+
+// noStatistic is the error of a name that is no statistic.
+func noStatistic(name string) error {
+	if distributions[name] != nil || streamTime(cmp.Or(goodput.Aliases[name], name)) != nil {
+		return fmt.Errorf("%q has several statistics: write %[1]s.p99", name)
+	}
+	return fmt.Errorf("%q is not one of min, mean, stdev, max, errors, rps, checks and "+
+		"percentiles such as p99 and p99.9; those of something else are named after it, as in "+
+		"service.p99, connect.p99, first_byte.p99 and error_latency.p99", name)
 }
 
 // isStatistic reports whether histograms of scripts have a value of that name.

@@ -300,9 +300,7 @@ func parseStatistic(name string) (func(*result.Distribution) reading, float64, e
 	percent, err := strconv.ParseFloat(digits, 64)
 	plain := strings.Trim(digits, "0123456789.") == ""
 	if !is || !plain || err != nil || percent <= 0 || percent >= 100 {
-		return nil, 0, fmt.Errorf("%q is not one of min, mean, stdev, max, errors, rps, checks and "+
-			"percentiles such as p99 and p99.9; those of something else are named after it, as in "+
-			"service.p99, connect.p99, first_byte.p99 and error_latency.p99", name)
+		return nil, 0, noStatistic(name)
 	}
 	return func(d *result.Distribution) reading {
 		value, ok := d.Percentile(percent)

@@ -75,7 +75,7 @@ func TestMalformedObjectivesNameTheColumn(t *testing.T) {
 		{"route.p99<1s", "column 1: of a route there are"},
 		{"route.a.p95<1s", "column 1: of a route there are"},
 		{"  p99<x", "column 7:"},
-		{"iteration<2s", `column 1: "iteration" is not one of min, mean, stdev, max, errors, rps, checks`},
+		{"iteration<2s", `column 1: "iteration" has several statistics: write iteration.p99`},
 		{"iteration.<2s", `column 1: "" is not one of min`},
 		{"iteration.p95<2", "column 15: write a duration with its unit"},
 		{"iteration.p95<5%", "column 15: write a duration"}, {"iteration.rps<5", `column 1: "rps" is not one`},

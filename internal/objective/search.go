@@ -1,6 +1,8 @@
 package objective
 
 import (
+	"slices"
+
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/result"
 )
@@ -16,17 +18,22 @@ func (o Objective) HarderWithLoad() bool {
 // is about; nil: none. Where answers are no streams it does not tell that of the times of a route,
 // whose name may end like one of theirs.
 func (o Objective) Lacks(p *loadplan.Plan) *loadplan.Flaw {
-	flaw := func(field, of string) *loadplan.Flaw {
-		return &loadplan.Flaw{Setting: field, Problem: o.Expr + of, Mend: "give {" + field + "}"}
+	flaw := func(field, problem, mend string) *loadplan.Flaw {
+		return &loadplan.Flaw{Setting: field, Problem: o.Expr + problem, Mend: mend}
 	}
 	ofGoodput := o.number != nil && o.number.OfGoodput
 	ofStreams := o.number != nil && !ofGoodput || streamTime(o.whose) != nil
+	ofRoute, statistic := o.routeTime()
 	switch {
 	case ofGoodput && p.Goodput == "":
-		return flaw("Goodput", " is of the requests that meet limits")
+		return flaw("Goodput", " is of the requests that meet limits", "give {Goodput}")
 	case ofStreams && !p.Stream.IsSet():
-		return flaw("Format", " is of streams of events")
-	case p.Stream.IsSet() && o.ofTokens():
+		return flaw("Format", " is of streams of events", "give {Format}")
+	case !p.Stream.IsSet():
+		return nil
+	case ofRoute != "" && !slices.Contains([]string{"p50", "p99", "max"}, statistic):
+		return flaw("Format", " is not measured", "of a route's streams there are p50, p99 and max")
+	case o.ofTokens():
 		return p.Stream.LacksTokens(o.Expr)
 	}
 	return nil

@@ -36,11 +36,21 @@ func (o Objective) ofTokens() bool {
 	if o.number != nil {
 		return o.number.Name == result.Tokens
 	}
-	whose := o.whose
-	if parts := strings.Split(o.name, "."); whose == "route" {
-		whose = parts[len(parts)-2]
+	of, _ := o.routeTime()
+	return o.whose == result.TokenTime || of == result.TokenTime
+}
+
+// routeTime is which time of the streams of a route an objective is about by its name, and which
+// statistic of it.
+func (o Objective) routeTime() (of, statistic string) {
+	parts := strings.Split(o.name, ".")
+	if n := len(parts); o.whose == "route" && o.number == nil && n > 2 {
+		of, statistic = cmp.Or(goodput.Aliases[parts[n-2]], parts[n-2]), parts[n-1]
 	}
-	return cmp.Or(goodput.Aliases[whose], whose) == result.TokenTime
+	if streamTime(of) == nil {
+		return "", ""
+	}
+	return of, statistic
 }
 
 // numberKind is the kind of a rate or share.

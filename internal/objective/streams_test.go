@@ -145,6 +145,7 @@ func TestEachStreamMeasureIsAnObjective(t *testing.T) {
 		}
 	}
 	check(parse("route.a.tpot.max<1s"), "", "give {Tokens}, as $.usage.tokens", "")
+	check(parse("route.a.gap.p90<1s"), "", "of a route's streams there are p50, p99 and max", "of a route's streams there are p50, p99 and max")
 	check(parse("tpot.p99.9<1s"), "give {Format}", "give {Tokens}, as $.usage.tokens", "")
 	for _, m := range result.StreamNumbers {
 		limit, ofPlain, ofSSE, ofTold := ">1/s", "give {Format}", "", ""

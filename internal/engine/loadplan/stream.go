@@ -2,6 +2,7 @@ package loadplan
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,9 +90,10 @@ func (p *Plan) checkStream(flaw finder) {
 	p.checkGoodput(flaw)
 	s := &p.Stream
 	if !s.IsSet() {
-		flaw(s.Tokens+s.End+s.Error+s.Take != "" || len(s.Count) > 0 || s.Stall != 0,
-			"Count, Tokens, End, Error, Stall, Take",
-			"say how a stream is read").Mend = "give {Format}"
+		given := slices.DeleteFunc([]string{"Count", "Tokens", "End", "Error", "Stall", "Take"},
+			func(field string) bool { return reflect.ValueOf(*s).FieldByName(field).IsZero() })
+		flaw(len(given) > 0, strings.Join(given, ", "), "say how a stream is read").Mend =
+			"give {Format}"
 		return
 	}
 	s.Check(func(field string, err error) { flaw(true, field, "%v", err) })

@@ -1,4 +1,7 @@
-// Axes of what still grows: those of results come from package chart.
+// Axes of what still grows: those of results come from package chart, which draws a finished result once. A load has other axes
+// after each second, and each page that looks has its own seconds: all of them, or the last hour, or those since it was loaded
+// again. Go would send the axes of eight figures to every page each second, and again for each second that a page catches
+// up on, from the same two rules. So the rules stand here, too. The texts of the ticks are Go's (format.ts).
 
 import { extent } from "../chart";
 import * as format from "../format";
