@@ -2,7 +2,7 @@
 // one. Package result has the Outcome, which is stored.
 //
 //	guard.go       ends a run that will miss an objective
-//	metric.go      names of metrics
+//	metric.go      names of metrics; their other names, such as ttft, are in engine/goodput
 //	objective.go   reads p99<20ms, and judges a result
 //	proof.go       do the counts prove a miss?
 //	search.go      what a search for the highest load asks of an objective

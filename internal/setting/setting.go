@@ -23,7 +23,7 @@
 //	shown.go        what a plan has that differs from the default
 //	streams.go      rows: answers that are streams of events
 //	units.go        texts of numbers, durations and rates
-//	values.go       texts of other values
+//	values.go       texts of other values: CPUs (0,2-3), switches, seeds, stages
 package setting
 
 import (

@@ -39,6 +39,8 @@ func TestReadings(t *testing.T) {
 		{"guidellm", "out.json", `{"benchmarks": [{"metrics": {"request_totals": {"successful": 7},
 			"time_to_first_token_ms": {"successful": {"percentiles": {"p50": 1.5, "p99": 2.5}}}}}]}`},
 		{"vllm", "result.json", `{"completed": 7, "p50_ttft_ms": 1.5, "p99_ttft_ms": 2.5}`},
+		{"k6", "result.json", `{"metrics": {"iterations": {"count": 7, "rate": 1},
+			"http_req_waiting": {"p(50)": 1.5, "p(99)": 2.5}}}`},
 	} {
 		l := load{dir: t.TempDir(), requests: 7}
 		if err := os.WriteFile(filepath.Join(l.dir, c.file), []byte(c.text), 0o600); err != nil {

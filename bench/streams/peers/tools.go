@@ -44,6 +44,7 @@ var tools = []tool{
 	{"aiperf", "Time to First Token", inHome("aiperf/bin/aiperf"), aiperfCommand, readAIPerf},
 	{"guidellm", "TTFT", inHome("guidellm/bin/guidellm"), guidellmCommand, readGuideLLM},
 	{"vllm", "TTFT", inHome("vllm/bin/vllm"), vllmCommand, readVLLM},
+	{"k6", "http_req_waiting", inHome("k6/k6"), k6Command, readK6},
 }
 
 // writeTokenizer writes a tokenizer that knows one word, for tools that refuse to work without: the
@@ -166,4 +167,33 @@ func readVLLM(l load) (reading, error) {
 	}
 	err := readJSON(l, "result.json", &r)
 	return reading{r.P50, r.P99, r.Completed}, err
+}
+
+// k6Command has k6 read each answer to its end: it knows no events, and times the first byte.
+func k6Command(l load) ([]string, error) {
+	const script = `import http from "k6/http";
+const messages = [{role: "user", content: "word"}];
+const body = JSON.stringify({model: "model", stream: true, messages});
+const params = {headers: {"Content-Type": "application/json"}, timeout: "120s"};
+export default function () { http.post(__ENV.TARGET + "/v1/chat/completions", body, params); }
+`
+	file := filepath.Join(l.dir, "script.js")
+	return []string{"run", "--no-usage-report", "--quiet", "--vus", strconv.Itoa(l.streams),
+		"--iterations", strconv.Itoa(l.requests), "-e", "TARGET=" + l.url,
+		"--summary-trend-stats", "p(50),p(99)", "--summary-export", "result.json", file,
+	}, os.WriteFile(file, []byte(script), 0o600)
+}
+
+func readK6(l load) (reading, error) {
+	var r struct {
+		Metrics struct {
+			Iterations struct{ Count int }
+			Waiting    struct {
+				P50 float64 `json:"p(50)"`
+				P99 float64 `json:"p(99)"`
+			} `json:"http_req_waiting"`
+		}
+	}
+	err := readJSON(l, "result.json", &r)
+	return reading{r.Metrics.Waiting.P50, r.Metrics.Waiting.P99, r.Metrics.Iterations.Count}, err
 }

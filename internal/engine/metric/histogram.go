@@ -5,7 +5,7 @@
 //	hdr.go         HdrHistogram's encoding
 //	heat.go        counts in coarse buckets, for heat maps
 //	histogram.go   the histogram: Record, quantiles
-//	named.go       counters and histograms of scripts
+//	named.go       counters and histograms of scripts, by name, and how two lists of them add up
 //	percentiles.go which percentiles a struct has
 //	sparse.go      a histogram for seconds: only buckets that are not empty
 //	streams.go     what a worker counts of events in an interval

@@ -25,13 +25,13 @@
 //	                   generator
 //	destinations.go    where loads go, which is no secret
 //	encode.go          the types as YAML
-//	entries.go         keys of a mapping, merged (<<) and suggested
+//	entries.go         keys of a mapping: merged (<<), or unknown, and which one was probably meant
 //	expand.go          variants and factors to all combinations
 //	experiment.go      types of the file: Design, Workload, Level, Fairness, Gate, Request, Expect
 //	fault.go           faults, sorted by place
 //	folder.go          files and folders that servers get
 //	metrics.go         names of measures, and objectives of levels
-//	nearest.go         the names that are allowed, or the one that was probably meant
+//	nearest.go         values that are names: which are allowed, or which was probably meant
 //	needs.go           programs that are missing here, and the package to install
 //	quantities.go      reads durations, sizes and rates
 //	rates.go           levels by `rates:`

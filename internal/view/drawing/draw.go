@@ -7,7 +7,7 @@
 //	draw.go     lays out a View, and draws it with a pen
 //	panels.go   small plots
 //	pens.go     the pens: SVG, PNG
-//	theme.go    colours and fonts
+//	theme.go    reads theme.json, which has the colours, light and dark, and the fonts
 package drawing
 
 import (

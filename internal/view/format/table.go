@@ -1,9 +1,9 @@
 // Package format has what reports are made of: numbers, tables and lines as people and terminals
 // read them. It knows no results. Packages report and labreport build their reports with it.
 //
-//	numbers  forms.go (the rules, as values that the page has too), units.go (counts, times, sizes;
-//	         texts and URLs that are cut), uncertain.go (no digits that the noise does not
-//	         carry)
+//	numbers  forms.go (how many digits an amount or a percentage has: rules, as values that the page
+//	         has too), units.go (counts, times, sizes; texts and URLs that are cut), uncertain.go
+//	         (no digits that the noise does not carry)
 //	shapes   table.go (tables, broken lines, documents), style.go (colours), suite.go (JUnit)
 //	safety   visible.go (nothing that a terminal obeys), markup.go (escapes for Markdown and CSV)
 package format
