@@ -84,7 +84,7 @@ engine/proxyproto: /
 engine/proxyproto/proxytest: engine/proxyproto /
 engine/auth/authtest: /
 engine/auth: engine/loadplan engine/metric engine/proto engine/scenario / github.com/aws/aws-sdk-go-v2 github.com/icholy/digest
-engine/loadplan: engine/content engine/goodput fact fault engine/stream engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/fields engine/proto/h1 engine/proto/h2 engine/proto/tls redact engine/scenario engine/sequence engine/template /
+engine/loadplan: engine/content engine/goodput fact fault engine/stream engine/proxyproto engine/h3 engine/jsonpack engine/machine engine/proto engine/reqlog engine/proto/fields engine/proto/h1 engine/proto/tls redact engine/scenario engine/sequence engine/template /
 engine/loadresult: engine/loadplan engine/metric engine/proto/tls engine/scenario engine/proto fact /
 engine/transport: fact atomicfile engine/dial engine/proxyproto engine/h3 engine/loadplan engine/machine engine/proto engine/proto/fcgi engine/proto/h1 engine/proto/h2 engine/proto/tls engine/proto/tunnel engine/ring /
 engine/failure: engine/loadplan engine/loadresult engine/proto engine/ring fact say engine/stream /

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -195,10 +196,17 @@ func runHere(ctx context.Context, p loadplan.Plan,
 	return calibratedRunner(generateLoad)(ctx, p, each)
 }
 
+// garbage is by how many percent the memory in use may grow during a load before garbage is
+// collected, which takes CPU time from the load and stops it for a moment.
+const garbage = 400
+
 // generateLoad is the generator in this process, without the calibration.
 func generateLoad(ctx context.Context, p loadplan.Plan,
 	each func(loadresult.Interval)) (*result.Result,
 	error) {
+	if os.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(garbage))
+	}
 	r, err := load.Run(ctx, p, each)
 	if err != nil {
 		return nil, err

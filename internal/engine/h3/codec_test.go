@@ -247,7 +247,7 @@ func TestSinkOfCanceled(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for name, o := range map[string]Options{
-		"streams": {Streams: MaxStreams + 1}, "no streams": {Streams: -1},
+		"streams": {Streams: fields.MaxStreams + 1}, "no streams": {Streams: -1},
 		"closing": {CloseAfter: -1}, "agent": {Defaults: []proto.Field{{Name: "User-Agent", Value: "a\nb"}}},
 	} {
 		if _, err := Protocol(o)([]proto.Request{get}, proto.Want{}); err == nil {

@@ -61,15 +61,12 @@ import (
 // Name is what ALPN calls HTTP/3.
 const Name = "h3"
 
-// MaxStreams bounds the streams of one connection, as for HTTP/2.
-const MaxStreams = 1 << 14
-
 // Options are how requests are to be sent.
 type Options struct {
 	TLS        *tls.Config   // copied; NextProtos and MinVersion are ours
 	Resume     bool          // sessions of earlier connections of the same ring
 	Connecting time.Duration // when the worker gives up a handshake
-	Streams    int           // exchanges under way on one connection: 1 (also if 0) to MaxStreams
+	Streams    int           // exchanges under way on a connection: 1 (also if 0) to fields.MaxStreams
 	CloseAfter int           // the CloseAfter-th request of a connection is its last; 0: none
 	Defaults   []proto.Field // of requests that have no field of the name
 	Guest      bool          // the environment stays as it is: quic-go may write a warning to log
@@ -77,8 +74,8 @@ type Options struct {
 
 func (o Options) checkOptions() error {
 	switch {
-	case o.Streams < 0 || o.Streams > MaxStreams:
-		return fmt.Errorf("streams on a connection %d: allowed are 1 to %d", o.Streams, MaxStreams)
+	case o.Streams < 0 || o.Streams > fields.MaxStreams:
+		return fmt.Errorf("streams on a connection %d: allowed are 1 to %d", o.Streams, fields.MaxStreams)
 	case o.CloseAfter < 0:
 		return fmt.Errorf("requests before closing %d: allowed are 0 (never) and more", o.CloseAfter)
 	}

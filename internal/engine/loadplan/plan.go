@@ -46,7 +46,7 @@ import (
 
 	"dyno/internal/engine/machine"
 	"dyno/internal/engine/proto"
-	"dyno/internal/engine/proto/h2"
+	"dyno/internal/engine/proto/fields"
 	"dyno/internal/engine/reqlog"
 	"dyno/internal/engine/scenario"
 	"dyno/internal/engine/template"
@@ -326,7 +326,7 @@ const (
 	MaxConnections = 1 << 20
 	MaxThreads     = 1 << 10
 	MaxPipeline    = 1 << 10
-	MaxStreams     = h2.MaxStreams
+	MaxStreams     = fields.MaxStreams
 	MaxRate        = 100_000_000 // a second
 	MaxRequested   = 1 << 50
 	MaxTime        = 366 * 24 * time.Hour

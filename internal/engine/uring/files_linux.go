@@ -24,8 +24,13 @@ type fileUpdate struct {
 
 // ProvideFiles makes a table of n files, after Start, which is empty. An entry for a file of the
 // table costs less than one for a descriptor, for which the kernel changes the file's reference
-// count by two atomic instructions. It reports whether the system allows the table.
+// count by two atomic instructions. It reports whether the system allows the table. Linux before
+// 6.13 is not asked: it keeps a file that was cleared until all entries have ended which began
+// before, so that one idle socket would keep all later ones from being closed.
 func (q *Queues) ProvideFiles(n int) bool {
+	if q.features&featReadWriteAttr == 0 {
+		return false
+	}
 	arg := sparseFiles{n: uint32(n), flags: sparse}
 	_, _, errno := syscall.RawSyscall6(unix.SYS_IO_URING_REGISTER, uintptr(q.fd), registerFiles,
 		uintptr(unsafe.Pointer(&arg)), unsafe.Sizeof(arg), 0, 0)

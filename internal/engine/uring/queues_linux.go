@@ -44,6 +44,8 @@ type Queues struct {
 	wait    waitArg
 	timeout [2]int64
 	file    int32 // argument of SetFile
+
+	features uint32 // of the kernel
 }
 
 // A Completion is struct io_uring_cqe: the result of an entry.
@@ -96,6 +98,8 @@ const (
 	enterExtArg     = 1 << 3
 	enterRegistered = 1 << 4
 
+	featReadWriteAttr = 1 << 16 // of Linux 6.14 and later
+
 	offRings = 0
 	offSQEs  = 0x10000000
 )
@@ -124,6 +128,7 @@ func (q *Queues) Open() error {
 		return refusedError("io_uring_setup", errno)
 	}
 	q.fd, q.name, q.deferred = int(fd), fd, arg.flags&setupDeferTaskrun != 0
+	q.features = arg.features
 	if err := q.mapQueues(&arg); err != nil {
 		q.Close()
 		return fmt.Errorf("mapping io_uring's queues: %w", err)

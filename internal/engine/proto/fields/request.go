@@ -11,6 +11,9 @@ import (
 	"dyno/internal/engine/proto/h1"
 )
 
+// MaxStreams bounds the streams of one connection. Few servers allow more than 250.
+const MaxStreams = 1 << 14
+
 // Check returns all reasons why r cannot be sent as a request of HTTP/2 or HTTP/3, with the
 // request's name; nil means that both take it. Names may have capitals: they are sent in lower
 // case. A Host field becomes :authority.

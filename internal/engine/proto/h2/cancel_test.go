@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 )
 
 // An exchange that is canceled is reset and heard of no more, wherever its response
@@ -123,7 +124,7 @@ func TestCancelAmongMany(t *testing.T) {
 }
 
 func BenchmarkCancel(b *testing.B) {
-	for _, streams := range []int{100, MaxStreams} {
+	for _, streams := range []int{100, fields.MaxStreams} {
 		b.Run(fmt.Sprint(streams), func(b *testing.B) {
 			s := newStreams(streams)
 			for i := range uint32(streams) {

@@ -31,7 +31,7 @@
 //
 //	control.go   SETTINGS, WINDOW_UPDATE, RST_STREAM, PING, GOAWAY
 //	decode.go    which frame comes; DATA, and the end of a response
-//	encode.go    writes header fields; which ones are secret
+//	encode.go    writes header fields
 //	fault.go     words for errors
 //	frame.go     writes frames
 //	h2.go        the codec: options, room, sending of bodies
@@ -40,7 +40,7 @@
 //	owed.go      what answers frames: acknowledgements, windows, resets
 //	request.go   requests, encoded once
 //	sink.go      header fields and bodies for who wants them
-//	static.go    the static table, and the search of static tables (h3 uses it too)
+//	static.go    the static table; package fields searches it
 //	stream.go    the streams in flight
 //
 // The end of a run sends no GOAWAY, though RFC 9113 (6.8) recommends it. GOAWAY says which
@@ -58,14 +58,11 @@ import (
 // Options are how requests are to be sent.
 type Options struct {
 	Scheme     string        // value of :scheme, "http" or "https"
-	Streams    int           // requests in flight on a connection: 1 (also if 0) to MaxStreams
+	Streams    int           // requests in flight on a connection: 1 (also if 0) to fields.MaxStreams
 	CloseAfter int           // the CloseAfter-th request of a connection is its last; 0: none
 	Defaults   []proto.Field // of requests that have no field of the name
 	NoTable    bool          // ask the server to compress headers without a dynamic table
 }
-
-// MaxStreams bounds the streams of one connection. Few servers allow more than 250.
-const MaxStreams = 1 << 14
 
 const (
 	maxID     = 1<<31 - 1 // of a stream

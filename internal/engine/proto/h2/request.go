@@ -12,8 +12,8 @@ func (o Options) checkOptions() error {
 	switch {
 	case o.Scheme != "http" && o.Scheme != "https":
 		return fmt.Errorf("scheme %q is not http or https", o.Scheme)
-	case o.Streams < 0 || o.Streams > MaxStreams:
-		return fmt.Errorf("streams on a connection %d: allowed are 1 to %d", o.Streams, MaxStreams)
+	case o.Streams < 0 || o.Streams > fields.MaxStreams:
+		return fmt.Errorf("streams on a connection %d: allowed are 1 to %d", o.Streams, fields.MaxStreams)
 	case o.CloseAfter < 0:
 		return fmt.Errorf("requests before closing %d: allowed are 0 (never) and more", o.CloseAfter)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/fields"
 )
 
 func lines(all ...string) (h []proto.Field) {
@@ -80,7 +81,7 @@ func TestFirstBlock(t *testing.T) {
 }
 
 func TestProtocolRefuses(t *testing.T) {
-	for _, o := range []Options{{}, {Scheme: "ftp"}, {Scheme: "http", Streams: MaxStreams + 1},
+	for _, o := range []Options{{}, {Scheme: "ftp"}, {Scheme: "http", Streams: fields.MaxStreams + 1},
 		{Scheme: "http", Streams: -1}, {Scheme: "http", CloseAfter: -1},
 		{Scheme: "http", Defaults: []proto.Field{{Name: "User-Agent", Value: "a\nb"}}}} {
 		if _, err := Protocol(o)([]proto.Request{get}, proto.Want{}); err == nil {
