@@ -32,10 +32,7 @@ func main() {
 }
 
 func runShipped() error {
-	var names []string
-	for _, l := range experiment.Shipped() {
-		names = append(names, l.Name)
-	}
+	names := experiment.ShippedNames()
 	dyno := flag.String("dyno", "./dyno", "the program")
 	out := flag.String("o", filepath.Join(os.TempDir(), "dyno-experiments"),
 		"the folder in which each has its own")

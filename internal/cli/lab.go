@@ -242,9 +242,7 @@ func folderFault(name string) error {
 
 // isShipped reports whether an experiment of that name ships with dyno.
 func isShipped(name string) bool {
-	return slices.ContainsFunc(experiment.Shipped(), func(l experiment.Listing) bool {
-		return l.Name == name
-	})
+	return slices.Contains(experiment.ShippedNames(), name)
 }
 
 // runExperiment runs e until it is done, interrupted, or an agent is missing, or until whole ends.

@@ -62,8 +62,8 @@ type choice struct {
 
 // experimentChoices are the shipped experiments, and the files that are now in the folders.
 func (f *serveFlags) experimentChoices() (all []choice) {
-	for _, l := range experiment.Shipped() {
-		all = append(all, choice{l.Name, "ships with dyno", order{Shipped: l.Name}})
+	for _, name := range experiment.ShippedNames() {
+		all = append(all, choice{name, "ships with dyno", order{Shipped: name}})
 	}
 	all = append(all, f.fileChoices()...)
 	had := map[string]int{}

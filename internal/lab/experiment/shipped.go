@@ -40,7 +40,7 @@ type Listing struct {
 // Shipped are the experiments that ship inside dyno, by name.
 func Shipped() []Listing {
 	var all []Listing
-	for _, name := range shippedNames() {
+	for _, name := range ShippedNames() {
 		e, err := OpenShipped(name)
 		if err != nil {
 			continue // a test opens each
@@ -62,7 +62,7 @@ func OpenShipped(name string) (*Experiment, error) {
 	text, err := shipped.ReadFile(path.Join("shipped", name, shippedFile))
 	if err != nil {
 		return nil, fmt.Errorf("%q is not an experiment that ships with dyno%s", name,
-			orAllowed(name, shippedNames()))
+			orAllowed(name, ShippedNames()))
 	}
 	e, err := Read(name, bytes.NewReader(text))
 	if err != nil {
@@ -118,7 +118,8 @@ func Extracted(name, dir string) error {
 	})
 }
 
-func shippedNames() []string {
+// ShippedNames are the names of the experiments that ship inside dyno. It reads none of them.
+func ShippedNames() []string {
 	entries, _ := shipped.ReadDir("shipped") // an embedded folder is always there
 	names := make([]string, len(entries))
 	for i, e := range entries {

@@ -16,8 +16,8 @@ func TestShipped(t *testing.T) {
 			t.Errorf("%s says nothing of itself", l.Name)
 		}
 	}
-	if !slices.Equal(listed, shippedNames()) || !slices.Contains(listed, "hello") {
-		t.Errorf("listed %q of %q", listed, shippedNames())
+	if !slices.Equal(listed, ShippedNames()) || !slices.Contains(listed, "hello") {
+		t.Errorf("listed %q of %q", listed, ShippedNames())
 	}
 	if _, err := OpenShipped("helo"); err == nil || !strings.Contains(err.Error(), "did you mean hello?") {
 		t.Error(err)
@@ -37,7 +37,7 @@ func TestShipped(t *testing.T) {
 // What ships is complete: extracted, it is found right with all that lies beside
 // it, every variant can be rendered, and --quick takes as long as one waits.
 func TestShippedFiles(t *testing.T) {
-	for _, name := range shippedNames() {
+	for _, name := range ShippedNames() {
 		dir := filepath.Join(t.TempDir(), name)
 		if err := Extract(name, dir); err != nil {
 			t.Fatal(err)
