@@ -137,6 +137,9 @@ func Plural(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
+	if strings.HasSuffix(thing, "s") { // process
+		thing += "e"
+	}
 	return Thousands(strconv.FormatInt(n, 10)) + " " + thing + "s"
 }
 

@@ -49,4 +49,7 @@ func TestPlural(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	if got := Plural(2, "process"); got != "2 processes" {
+		t.Errorf("%q", got)
+	}
 }

@@ -76,7 +76,11 @@ func Find(r *result.Result, all []result.Outcome) (line, lost string) {
 	for _, o := range all {
 		words = append(words, slo(o.Expr)...)
 	}
-	if len(words) == 2 && r.Latency != nil {
+	switch {
+	case len(words) > 2:
+	case r.Stream != nil && r.Stream.First != nil:
+		words = append(words, slo("first_event.p99<"+roundTime(10*r.Stream.First.P50))...)
+	case r.Latency != nil:
 		words = append(words, slo("p99<"+roundTime(10*r.Latency.P50))...)
 	}
 	watching, left := Watching(r)

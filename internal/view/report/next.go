@@ -228,8 +228,12 @@ func stepAfterGood(r *result.Result) answer.Step {
 		return findStep(r, "find the highest rate that meets the objective, which a closed load does "+
 			"not show", limits)
 	case r.Model != result.OpenLoop:
-		return findStep(r, "find the highest rate at which latency stays low, which a closed load does "+
-			"not show", nil)
+		low := "latency stays low"
+		if r.Stream != nil {
+			low = "streams begin soon"
+		}
+		return findStep(r, "find the highest rate at which "+low+", which a closed load does not show",
+			nil)
 	}
 	return answer.Step{Command: "dyno lab init experiment.yaml",
 		Says: "measure it several times in an experiment, which shows how much it varies"}

@@ -9,6 +9,7 @@ import (
 	"dyno/internal/engine/loadresult"
 	"dyno/internal/fact"
 	"dyno/internal/result"
+	"dyno/internal/result/streamed"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
@@ -445,5 +446,16 @@ func TestAdviceForSlowServers(t *testing.T) {
 		if !strings.HasPrefix(next.Says, c.says) || !strings.Contains(next.Command, c.has) {
 			t.Errorf("%s: %+v", name, next)
 		}
+	}
+}
+
+// After a closed load of streams the next step searches by their first events, not by how long they took.
+func TestNextAfterStreams(t *testing.T) {
+	r := reporttest.Closed()
+	r.Stream = &streamed.Stream{First: &result.Distribution{Count: 1000, P50: 147e3, P99: 700e3}}
+	next := RunAnswer(r).Next
+	if !strings.HasPrefix(next.Says, "find the highest rate at which streams begin soon,") ||
+		!strings.HasPrefix(next.Command, "dyno find --slo 'first_event.p99<2000ms' ") {
+		t.Errorf("%+v", next)
 	}
 }

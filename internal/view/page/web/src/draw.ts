@@ -66,7 +66,7 @@ function plotOf(f: Field): Plot {
 /** drawField draws axes and marks in a field so many pixels high; a title stands above it. */
 function drawField(v: { x: Axis; y: Axis; marks?: Mark[] }, width: number, height: number, title = ""): Plot {
   const labels = Math.max(0, ...(v.y.ticks ?? []).map((t) => textWidth(t.text, small)));
-  const top = (title || v.y.label ? 22 : 8);
+  const top = title || v.y.label ? 26 : 8; // the text of the highest tick may stand half above it
   const bottom = v.x.label ? 40 : 24;
   const f: Field = { out: sheet(width, top + height + bottom), left: Math.ceil(labels) + 10, right: width - 14, top, bottom: top + height, x: v.x, y: v.y };
   xAxis(f);
