@@ -65,19 +65,19 @@ func (b Bound) Text(ratio string) string {
 
 // RatioInterval is the Interval of a ratio.
 func (b Bound) RatioInterval(low, high float64) string {
-	return b.Interval(Ratio(low, low, high), Ratio(high, low, high), "0")
+	return b.interval("["+Ratio(low, low, high), Ratio(high, low, high)+"]", "0")
 }
 
-// Interval is an interval of these ends, as "[0.71, 0.93]", without the end that is not known;
-// least is the lowest that there is. Of a ratio of which nothing is known it is None.
-func (b Bound) Interval(low, high, least string) string {
+// interval is an interval of ends with their brackets, as "[0.71, 0.93]", without the end that
+// is not known; least is the lowest that there is. Of a ratio of which nothing is known it is None.
+func (b Bound) interval(low, high, least string) string {
 	switch b {
 	case "":
-		return "[" + low + ", " + high + "]"
+		return low + ", " + high
 	case AtLeast:
-		return "[" + low + ", ∞)"
+		return low + ", ∞)"
 	case AtMost:
-		return "(" + least + ", " + high + "]"
+		return "(" + least + ", " + high
 	}
 	return None
 }

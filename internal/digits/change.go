@@ -27,7 +27,8 @@ func ChangeAlone(ratio float64) string { return Change(ratio, 1, 1) }
 
 // Change is a ratio as a change, with its interval: "−35 %" and "[−45, −15]". Sentences and tables
 // have it from here, so that a reader finds the same figures in both. What is only bounded is
-// "−35 % or lower", in "(−100, −15]".
+// "−35 % or lower", in "(−100, −15]". An interval that leaves out no difference by less than any
+// digit shows is open there: "(0, +20]".
 func (b Bound) Change(ratio, low, high float64) (change, interval string) {
 	change = b.changed(Change(ratio, low, high))
 	least, most, ok := changeEnds(low, high)
@@ -38,7 +39,7 @@ func (b Bound) Change(ratio, low, high float64) (change, interval string) {
 	case high >= mostChange:
 		nothing = "×0"
 	}
-	return change, b.Interval(least, most, nothing)
+	return change, b.interval(least, most, nothing)
 }
 
 // ChangeAlone is a Change whose interval is not known.
@@ -56,43 +57,39 @@ func (b Bound) changed(change string) string {
 	return change
 }
 
-// changeEnds are the ends of the interval of a Change: "−45" and "−15". ok is false if it has none.
+// changeEnds are the ends of the interval of a Change: "[−45" and "−15]"; ok is false if none.
 func changeEnds(low, high float64) (least, most string, ok bool) {
 	switch {
 	case !isRatio(low) || !isRatio(high):
 		return "", "", false
 	case high >= mostChange:
-		return "×" + multiple(low, low, high), "×" + multiple(high, low, high), true
+		return "[×" + multiple(low, low, high), "×" + multiple(high, low, high) + "]", true
 	}
 	d := changeDecimals(low, high)
-	apart := low > 1+leastApart || high < 1-leastApart
-	return changeEnd(low, d, apart), changeEnd(high, d, apart), true
+	above, below := low > 1+leastApart, high < 1-leastApart
+	least, most = changeEnd(low, d, above || below), changeEnd(high, d, above || below)
+	opening, closing := "[", "]"
+	if above && least == "0" {
+		opening = "("
+	}
+	if below && most == "0" {
+		closing = ")"
+	}
+	return opening + least, most + closing, true
 }
-
-// The ends of intervals that leave out no difference by less than any digit shows.
-const (
-	below0 = "below 0"
-	above0 = "above 0"
-)
 
 // leastApart is how far from no difference an end of an interval is at least: nearer is rounding.
 const leastApart = 1e-12
 
 // changeEnd is an end of an interval. If the interval leaves out no difference (apart), an end that
-// would be 0 has more decimals, and if they are all 0 says on which side it is: "above 0".
+// would be 0 has more decimals.
 func changeEnd(end float64, decimals int, apart bool) string {
 	decimals = partDecimals(end, decimals)
 	s := signed(100*(end-1), decimals)
 	for more := decimals + 1; apart && s == "0" && more <= Most; more++ {
 		s = signed(100*(end-1), more)
 	}
-	switch {
-	case !apart || s != "0":
-		return s
-	case end < 1:
-		return below0
-	}
-	return above0
+	return s
 }
 
 // partDecimals are so many decimals of the change of a ratio, or as many more as keep it above

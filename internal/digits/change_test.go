@@ -23,8 +23,8 @@ func TestChange(t *testing.T) {
 		{499.2, 203.3, 920.2, "×499", "[×203, ×920]"},
 		{0.004, 0.001, 0.03, "−99.6 %", "[−99.9, −97]"}, // something is left
 		{1, 0.04, 12, "×1", "[×0.04, ×12]"},
-		{1.1, math.Exp(1e-9), 1.2, "+10 %", "[above 0, +20]"}, // the interval leaves out no difference
-		{0.9, 0.8, math.Exp(-1e-9), "−10 %", "[−20, below 0]"},
+		{1.1, math.Exp(1e-9), 1.2, "+10 %", "(0, +20]"}, // the interval leaves out no difference
+		{0.9, 0.8, math.Exp(-1e-9), "−10 %", "[−20, 0)"},
 		{math.Inf(1), 1, math.Inf(1), None, None},
 		{math.NaN(), math.NaN(), math.NaN(), None, None},
 	} {

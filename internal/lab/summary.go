@@ -10,8 +10,11 @@ import (
 func (r *Record) MissedObjective() string {
 	for _, o := range r.Objectives {
 		if o.IsMissed() {
-			return fmt.Sprintf("%s of %s at %s: met in %d of %d trials", o.Expr, o.Arm, o.Level, o.Met,
-				o.Trials)
+			at := ""
+			if r.Experiment != nil && len(r.Experiment.Levels) > 1 {
+				at = " at " + o.Level
+			}
+			return fmt.Sprintf("%s of %s%s: met in %d of %d trials", o.Expr, o.Arm, at, o.Met, o.Trials)
 		}
 	}
 	return ""

@@ -37,10 +37,10 @@ var reworded = []struct{ was, is string }{
 	{`^arrivals were not Poisson: .* A² is (\S+) for (\S+) spans, .*?times`, "requests did not start at random times (Poisson): A² (Anderson-Darling) of the $2 " +
 		"gaps between them is $1; with true Poisson arrivals it is above 6.0 in 1 of 1,000 runs"},
 	{`the highest latencies may be its own$`, "the highest latencies may contain this delay"},
-	{`check ([^,]*?): answered (\d+)`, `status $2, but check "$1" failed`},
-	{`, check ([^)]*)\)`, `; check "$1" failed)`},
+	{`check ([^,]*?): answered (\d+)`, `check "$1" failed, status $2`},
+	{`, check ([^")]*)\)`, `; check "$1" failed)`},
 	{`(errors?) \((\d{3})`, "$1 (status $2"},
-	{`(\d{3}|failed), status`, "$1; status"},
+	{`(status \d{3}), check`, "$1; check"},
 	{`\(33.33 %\)`, "(33 %)"}, {`\.00 %\)`, " %)"},
 	{`answer(s?) \((\S+) %\) (were errors|was an error) \((.*)\): latency leaves them out, error latency has them`,
 		"answer$1 ($2 %) $3, which the latency leaves out: $4"},

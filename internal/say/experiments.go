@@ -42,9 +42,9 @@ func experimentSentence(f fact.Fact) string {
 		if a.Now < a.Usual {
 			word = "less noisy"
 		}
-		return fmt.Sprintf("%s at level %q is much %s than usual: compared with itself, the baseline "+
-			"varied by %.1f %% from pair to pair; in %d earlier runs of this experiment on this machine, "+
-			"the median was %.1f %%", a.Metric, at.Level, word, a.Now, a.Others, a.Usual)
+		return fmt.Sprintf("%s%s is much %s than usual: compared with itself, the baseline varied by "+
+			"%.1f %% from pair to pair; in %d earlier runs of this experiment on this machine, the "+
+			"median was %.1f %%", a.Metric, atLevel(at.Level), word, a.Now, a.Others, a.Usual)
 	case fact.WeakDesign:
 		return weakDesign(a)
 	case fact.Told:
@@ -141,10 +141,9 @@ func selfDiffers(of fact.Scope, a fact.SelfDiffers) string {
 
 func cheaperByQueue(at fact.Scope, a fact.CheaperByQueue) string {
 	times := digits.Two(a.InFlight)
-	return fmt.Sprintf("%q at level %q needs %.0f %% less CPU per request than %q, because it "+
-		"queues: it has %s times as many requests in flight [%s, %s], and each waits about %s times as "+
-		"long",
-		at.Variant, at.Level, a.Less, a.Than, times, digits.Two(a.Low), digits.Two(a.High), times)
+	return fmt.Sprintf("%s needs %.0f %% less CPU per request than %q, because it queues: it has %s "+
+		"times as many requests in flight [%s, %s], and each waits about %s times as long",
+		cell(at.Variant, at.Level), a.Less, a.Than, times, digits.Two(a.Low), digits.Two(a.High), times)
 }
 
 func miscounted(of fact.Scope, a fact.Miscounted) string {
@@ -201,7 +200,15 @@ func Cells(cells []fact.CellTrials) string {
 }
 
 // cell names one: `"go" at level "c16"`.
-func cell(variant, level string) string { return fmt.Sprintf("%q at level %q", variant, level) }
+func cell(variant, level string) string { return strconv.Quote(variant) + atLevel(level) }
+
+// atLevel is where a level is: ` at level "c16"`; "" if there is only one.
+func atLevel(level string) string {
+	if level == "" {
+		return ""
+	}
+	return fmt.Sprintf(" at level %q", level)
+}
 
 // quoted are names: `"go", "php" and "none"`.
 func quoted(names []string) string {

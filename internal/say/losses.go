@@ -40,8 +40,8 @@ func lossSentence(f fact.Fact) string {
 	return ""
 }
 
-// wrongAnswers are what answers that were errors were: `status 404, 503; status 200, but check
-// "price" failed`.
+// wrongAnswers are what answers that were errors were: `status 404, 503; check "price" failed,
+// status 200`.
 func wrongAnswers(a fact.ErrorAnswers) string {
 	var status, parts []string
 	for _, of := range a.Of {
@@ -57,7 +57,7 @@ func wrongAnswers(a fact.ErrorAnswers) string {
 	for _, c := range a.Checks {
 		part := fmt.Sprintf("check %q failed", c.Name)
 		if c.Status > 0 {
-			part = fmt.Sprintf("status %d, but check %q failed", c.Status, c.Name)
+			part += fmt.Sprintf(", status %d", c.Status)
 		}
 		parts = append(parts, part)
 	}

@@ -120,17 +120,16 @@ func Text(f fact.Fact, v Voice) string {
 
 // sinceSentence says since when nearly all requests failed.
 func sinceSentence(a fact.ErrorsSince) string {
-	since := ", " + fromOn(a.SinceS)
-	of := digits.Significant(a.Percent, 3) + " % of the "
+	since, of := fromOn(a.SinceS)+", ", digits.Significant(a.Percent, 3)+" % of the "
 	switch {
 	case a.Status > 0 && a.Percent == 100:
-		return fmt.Sprintf("every answer was %d%s", a.Status, since)
+		return fmt.Sprintf("%severy answer was %d", since, a.Status)
 	case a.Status > 0:
-		return fmt.Sprintf("%sanswers were %d%s", of, a.Status, since)
+		return fmt.Sprintf("%s%sanswers were %d", since, of, a.Status)
 	case a.Percent == 100:
-		return "every request failed" + since
+		return since + "every request failed"
 	}
-	return of + "requests failed" + since
+	return since + of + "requests failed"
 }
 
 // unfinishedSentence says how far an answer came, and what would have ended it.

@@ -138,8 +138,11 @@ func noServerSentence(a fact.NoServer) string {
 			digits.Micros(a.OutageUS), digits.Micros(a.WindowUS), inBrackets(a.Why),
 			sinceText(a, isTime(a.OutageUS, longest(a)), "outage"))
 	}
-	return unservedText(a) + inBrackets(a.Why) +
-		sinceText(a, isTime(a.LostUS, toEnd(a)), "outage of a single connection")
+	one, name := isTime(a.LostUS, toEnd(a)), "outage of a single connection"
+	if a.Of == 1 {
+		one, name = isTime(a.LostUS, longest(a)), "outage"
+	}
+	return unservedText(a) + inBrackets(a.Why) + sinceText(a, one, name)
 }
 
 // unservedText says how many connections had no server, on average.

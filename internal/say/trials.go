@@ -92,8 +92,13 @@ func sharePhrase(a fact.MachineShare) phrase {
 
 // lackingPhrase says how many requests failed or had no answer, and which checks failed.
 func lackingPhrase(a fact.AnswersLacking) phrase {
-	p := phrased("%v of %v requests failed and %v had no answer at the end", counts(a.Failed),
-		counts(a.Sent), counts(a.Unanswered))
+	p := phrased("%v of %v requests failed", counts(a.Failed), counts(a.Sent))
+	switch {
+	case a.Unanswered > 0 && a.Failed > 0:
+		p = phrased("%v and %v had no answer at the end", p, counts(a.Unanswered))
+	case a.Unanswered > 0:
+		p = phrased("%v of %v requests had no answer at the end", counts(a.Unanswered), counts(a.Sent))
+	}
 	for i, c := range a.Checks {
 		between := ", "
 		if i == 0 {

@@ -23,7 +23,8 @@ func cautionsOf(r *lab.Record) (all []answer.Caution) {
 	all = append(all, outcomeCautions(r)...)
 	all = append(all, trialCautions(r)...)
 	all = append(all, comparisonCautions(r)...)
-	return append(all, storedCautions(r, all)...)
+	stored := storedCautions(r, all)
+	return append(withoutTwice(r, all), stored...)
 }
 
 // openCautions say that nothing is decided, or what is not, if nothing else says why.
@@ -37,7 +38,7 @@ func openCautions(r *lab.Record, a answer.Answer) []answer.Caution {
 			Says: fmt.Sprintf("Nothing is decided: the intervals are wider than a difference of %s, from "+
 				"which on it matters", format.InPercent(a.Groups[0].Margin))}}
 	}
-	scope := scopeOf(r.Verdicts, func(c lab.Comparison) bool {
+	scope := scopeOf(r, r.Verdicts, func(c lab.Comparison) bool {
 		v, _, _ := verdictOf(c, r.Verdicts)
 		return v == answer.Undecided && !isBelowNoise(c) && !isCorrectedAway(c)
 	})
@@ -183,7 +184,7 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 		}
 		for _, m := range g.Missed {
 			c.Reasons = append(c.Reasons, fmt.Sprintf("%s of %s: %s",
-				placeName(m.Metric, m.Level), format.PlainLine(m.Variant), m.ChangeText()))
+				placeName(m.Metric, shownLevel(r, m.Level)), format.PlainLine(m.Variant), m.ChangeText()))
 		}
 		if g.Why != "" {
 			c.Reasons = append(c.Reasons, format.PlainLine(g.Why))
@@ -194,7 +195,7 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 	var self []string
 	for _, c := range r.Verdicts {
 		if c.Control && c.Verdict == stats.Different {
-			self = append(self, fmt.Sprintf("%s of %s: %s", placeName(c.Metric, c.Level),
+			self = append(self, fmt.Sprintf("%s of %s: %s", placeName(c.Metric, shownLevel(r, c.Level)),
 				format.PlainLine(c.Baseline), c.ChangeText()))
 		}
 	}
@@ -267,7 +268,7 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 			severity = answer.Bad
 		}
 		all = append(all, answer.Caution{Kind: answer.GradeF, Severity: severity,
-			Reasons: firstOf(doubts.lines()),
+			Reasons: firstOf(doubts.linesOf(worth.Unreliable)),
 			Says:    format.Count(int64(worth.Unreliable)) + of + "are unreliable (grade F)",
 			Remedy:  "run it again when nothing else is at work on this machine",
 			Way:     answer.RunAgain})
@@ -348,7 +349,7 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 				"not count",
 			boundRemedy(r), answer.ChangeAndRun,
 			func(c lab.Comparison) bool { return c.ClientBound }},
-		{answer.Disturbed, "Something else on the machine disturbed these figures",
+		{answer.Disturbed, disturbedText(r),
 			"run it when nothing else is at work", answer.ChangeAndRun,
 			func(c lab.Comparison) bool { return c.Disturbed > 0 }},
 		{answer.OtherLoad, "The load was not the one asked for: requests were sent late, or not all",
@@ -366,23 +367,30 @@ func comparisonCautions(r *lab.Record) (all []answer.Caution) {
 		{answer.Correction, "An older dyno judged each comparison by itself",
 			"run it again with this dyno", answer.RunAgain, uncorrected},
 	} {
-		if scope := scopeOf(r.Verdicts, k.applies); scope != "" {
-			all = append(all, answer.Caution{Kind: k.kind, Severity: answer.Doubt, Says: k.says,
-				Remedy: k.remedy, Way: k.way, Scope: scope})
+		scope := scopeOf(r, r.Verdicts, k.applies)
+		if scope == "" {
+			continue
 		}
+		if k.kind == answer.Disturbed && !slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool {
+			return !c.Control && !k.applies(c)
+		}) {
+			scope = "" // it is all of them
+		}
+		all = append(all, answer.Caution{Kind: k.kind, Severity: answer.Doubt, Says: k.says,
+			Remedy: k.remedy, Way: k.way, Scope: scope})
 	}
 	return all
 }
 
 // scopeOf names the comparisons to which something applies: variants with the same measures and
 // levels together. It is "" if there is none.
-func scopeOf(all []lab.Comparison, applies func(lab.Comparison) bool) string {
+func scopeOf(r *lab.Record, all []lab.Comparison, applies func(lab.Comparison) bool) string {
 	var variants, scopes []string
 	places := map[string][]place{}
 	for _, c := range all {
 		if !c.Control && applies(c) {
 			variants = appendOnce(variants, c.Variant)
-			places[c.Variant] = append(places[c.Variant], place{c.Metric, c.Level})
+			places[c.Variant] = append(places[c.Variant], place{c.Metric, shownLevel(r, c.Level)})
 		}
 	}
 	of := map[string][]string{}
@@ -407,7 +415,7 @@ func scopeOf(all []lab.Comparison, applies func(lab.Comparison) bool) string {
 func storedCautions(r *lab.Record, before []answer.Caution) (all []answer.Caution) {
 	for _, f := range r.Facts {
 		if !isSaid(r, f, before) {
-			all = append(all, conditionOf(f))
+			all = append(all, conditionOf(inRecord(r, f)))
 		}
 	}
 	return all

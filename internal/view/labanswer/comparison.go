@@ -341,7 +341,7 @@ func comparedStep(u *judge.Unpaired, a answer.Answer) answer.Step {
 		}
 		return step(says+": this writes its file", "dyno lab init")
 	}
-	more, of := roundsNeeded(groupNames(u).labelled(u, u.Verdicts), a.Groups)
+	more, of := roundsNeeded(recordOf(u), a.Groups)
 	decided := len(a.Groups) > 0 && weight(a.Groups[0]) > 1
 	if u.AreInRounds() {
 		return stepInRounds(u, a, more, of, decided)

@@ -3,7 +3,7 @@
 // the generator's limit, the machine's noise or too few rounds may explain is undecided.
 //
 //	labanswer.go   findings: a verdict for each comparison, by effect
-//	cautions.go    what speaks against them, each once
+//	cautions.go    what speaks against them, each once; disturbed.go: what held the generator up
 //	reasons.go     the reasons of several trials, those of one kind together
 //	sentence.go    the finding in a sentence; measures.go has the words for each measure
 //	conditions.go  what it holds for; load.go: the load
@@ -140,8 +140,9 @@ func metricPlace(r *lab.Record, metric string) int {
 }
 
 func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
-	g := answer.Group{Metric: c.Metric, Level: c.Level, Name: placeName(c.Metric, c.Level),
-		Change: "in pairs", Margin: c.Margin, Better: "less is better", Rule: "shaded: below " +
+	g := answer.Group{Metric: c.Metric, Level: c.Level,
+		Name: placeName(c.Metric, shownLevel(r, c.Level)), Change: "in pairs",
+		Margin: c.Margin, Better: "less is better", Rule: "shaded: below " +
 			format.InPercent(c.Margin) + ", which does not matter; open dot: no sure verdict"}
 	of := "within rounds"
 	if c.Against > 0 {

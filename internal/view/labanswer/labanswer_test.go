@@ -186,16 +186,16 @@ func TestCautions(t *testing.T) {
 		answer.Objectives: {of(func(r *lab.Record) {
 			r.Objectives = []lab.ObjectiveCount{{Expr: "p99<1ms", Met: 1, Trials: 2}}
 		}), answer.Bad, ""},
-		answer.AtLimit:     {with(load, func(c *lab.Comparison) { c.ClientBound = true }), answer.Doubt, "throughput at c100 of b"},
-		answer.Disturbed:   {with(load, func(c *lab.Comparison) { c.Disturbed = 2 }), answer.Doubt, "throughput at c100 of b"},
-		answer.OtherLoad:   {with(load, func(c *lab.Comparison) { c.OtherLoad = 2 }), answer.Doubt, "throughput at c100 of b"},
-		answer.MissingPair: {with(decided, func(c *lab.Comparison) { c.Missing = 1 }), answer.Doubt, "CPU per request at c100 of b"},
+		answer.AtLimit:     {with(load, func(c *lab.Comparison) { c.ClientBound = true }), answer.Doubt, "throughput of b"},
+		answer.Disturbed:   {with(load, func(c *lab.Comparison) { c.Disturbed = 2 }), answer.Doubt, ""},
+		answer.OtherLoad:   {with(load, func(c *lab.Comparison) { c.OtherLoad = 2 }), answer.Doubt, "throughput of b"},
+		answer.MissingPair: {with(decided, func(c *lab.Comparison) { c.Missing = 1 }), answer.Doubt, "CPU per request of b"},
 		answer.AboveNoise: {with(decided, func(c *lab.Comparison) { c.Verdict, c.Floor = stats.Inconclusive, 0.9 }), answer.Doubt,
-			"CPU per request at c100 of b"},
+			"CPU per request of b"},
 		answer.SelfDiffers: {with(decided, func(c *lab.Comparison) { c.Control = true }), answer.Bad, ""},
 		answer.Correction: {with(decided, func(c *lab.Comparison) {
 			c.Verdict, c.High, c.Alone = stats.Inconclusive, 1.1, stats.Interval{Low: 0.6, High: 0.9, Level: 0.96}
-		}), answer.Doubt, "CPU per request at c100 of b"},
+		}), answer.Doubt, "CPU per request of b"},
 		answer.Conditions: {of(func(r *lab.Record) { r.Facts = []fact.Fact{{Args: fact.ServersKept{}}} }), answer.Doubt, ""},
 	} {
 		a := Of(c.r)
@@ -342,17 +342,17 @@ func TestRoundsAreTheSame(t *testing.T) {
 		sentence, box, says, and, lacks string
 	}{
 		"both": {[]lab.Comparison{open("throughput", "b", 54), open("p99", "b", 15)}, "about 54 rounds more",
-			"Nothing is decided", "about 54 rounds more would decide throughput at c100 and p99 latency at c100 of b", "+54", "15"},
+			"Nothing is decided", "about 54 rounds more would decide throughput and p99 latency of b", "+54", "15"},
 		"more for the second": {[]lab.Comparison{open("throughput", "b", 15), open("p99", "b", 54)}, "about 15 rounds more",
-			"Nothing is decided", "about 15 rounds more would decide throughput at c100 of b,", "+15", "54"},
+			"Nothing is decided", "about 15 rounds more would decide throughput of b,", "+15", "54"},
 		"several variants": {[]lab.Comparison{open("throughput", "b", 15), open("throughput", "c", 40), open("throughput", "d", 700)},
-			"about 40 rounds more", "Nothing is decided", "about 40 rounds more would decide throughput at c100 of b and c,", "+40", "15"},
+			"about 40 rounds more", "Nothing is decided", "about 40 rounds more would decide throughput of b and c,", "+40", "15"},
 		"out of reach": {[]lab.Comparison{open("throughput", "b", 700), open("p99", "b", 15)}, "about 700 rounds more",
 			"Nothing is decided", "longer windows", "dyno lab run x", "15"},
-		"the rest": {[]lab.Comparison{same, open("p99", "b", 120)}, "p99 latency: undecided", "Undecided: p99 latency at c100 of b",
-			"about 120 rounds more would also decide p99 latency at c100 of b", "+120", "nothing more"},
+		"the rest": {[]lab.Comparison{same, open("p99", "b", 120)}, "p99 latency: undecided", "Undecided: p99 latency of b",
+			"about 120 rounds more would also decide p99 latency of b", "+120", "nothing more"},
 		"no end": {[]lab.Comparison{same, open("p99", "b", stats.MoreMax)}, "p99 latency: undecided",
-			"Undecided: p99 latency at c100 of b", "longer windows", "dyno lab run x", "nothing more"},
+			"Undecided: p99 latency of b", "longer windows", "dyno lab run x", "nothing more"},
 	} {
 		a := Of(record(c.all...))
 		next := a.Next.Says + ": " + a.Next.Command
@@ -484,9 +484,17 @@ func TestNothingCompared(t *testing.T) {
 func TestScope(t *testing.T) {
 	all := []lab.Comparison{{Metric: "throughput", Level: "c100", Variant: "b"}, {Metric: "throughput", Level: "c10", Variant: "b"},
 		{Metric: "p99", Level: "c10", Variant: "c"}, {Metric: "p99", Level: "c10", Control: true, Variant: "a"}}
-	got := scopeOf(all, func(lab.Comparison) bool { return true })
+	levels := func(n int) *lab.Record {
+		r := new(lab.Record)
+		r.Experiment = &experiment.Experiment{Levels: make([]experiment.Level, n)}
+		return r
+	}
+	got := scopeOf(levels(2), all, func(lab.Comparison) bool { return true })
 	if want := "throughput at c100 and c10 of b; p99 latency at c10 of c"; got != want {
 		t.Errorf("%q, not %q", got, want)
+	}
+	if got := scopeOf(levels(1), all[1:3], func(lab.Comparison) bool { return true }); got != "throughput of b; p99 latency of c" {
+		t.Errorf("of one level: %q", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -130,4 +131,26 @@ func direction(f answer.Finding, metric string) string {
 	}
 	word, _, _ = strings.Cut(strings.TrimPrefix(word, "a "), " ")
 	return word
+}
+
+// shownLevel is a level, or "" where there is only one: the load says all of it.
+func shownLevel(r *lab.Record, level string) string {
+	if severalLevels(r) {
+		return level
+	}
+	return ""
+}
+
+// AtLevel is where a level is: " at c100"; "" where there is only one.
+func AtLevel(r *lab.Record, level string) string {
+	if level = shownLevel(r, level); level == "" {
+		return ""
+	}
+	return " at " + format.PlainLine(level)
+}
+
+// inRecord is a fact about a record, without its level where there is only one.
+func inRecord(r *lab.Record, f fact.Fact) fact.Fact {
+	f.Scope.Level = shownLevel(r, f.Scope.Level)
+	return f
 }

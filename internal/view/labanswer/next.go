@@ -24,7 +24,7 @@ const (
 func nextStep(r *lab.Record, a answer.Answer) answer.Step {
 	run := commandsOf(r)
 	refused := slices.IndexFunc(a.NotLoaded, func(f answer.Finding) bool { return f.Remedy != "" })
-	more, _ := roundsNeeded(r.Verdicts, a.Groups)
+	more, _ := roundsNeeded(r, a.Groups)
 	switch {
 	case judge.LeavesNothing(r) && refused >= 0:
 		return refusedStep(r, a.NotLoaded[refused], run)
@@ -184,7 +184,7 @@ func commandsOf(r *lab.Record) commands {
 // something is decided already it advises no more rounds than most.
 func undecidedStep(r *lab.Record, a answer.Answer, run commands, most int) answer.Step {
 	decided := len(a.Groups) > 0 && weight(a.Groups[0]) > 1
-	n, of := roundsNeeded(r.Verdicts, a.Groups)
+	n, of := roundsNeeded(r, a.Groups)
 	switch {
 	case n > 0 && !decided:
 		return step(fmt.Sprintf("about %s more would decide %s, if this estimate holds",
@@ -206,7 +206,7 @@ func undecidedStep(r *lab.Record, a answer.Answer, run commands, most int) answe
 // roundsNeeded is how many rounds, or runs, would decide all that is in reach of the first measure
 // that has anything undecided; of is what they decide. The measure of the sentence is the first; if
 // nothing is decided by it, no other is looked at, so that sentence and step have one number.
-func roundsNeeded(all []lab.Comparison, groups []answer.Group) (n int, of string) {
+func roundsNeeded(r *lab.Record, groups []answer.Group) (n int, of string) {
 	inReach := func(f answer.Finding) bool { return f.More > 0 && f.More <= mostRounds }
 	for i, g := range groups {
 		for _, f := range g.Findings {
@@ -228,17 +228,17 @@ func roundsNeeded(all []lab.Comparison, groups []answer.Group) (n int, of string
 			switch {
 			case !inReach(f) || f.More > n:
 			case i == 0:
-				here = append(here, all[f.Comparison])
+				here = append(here, r.Verdicts[f.Comparison])
 			default:
-				also = append(also, all[f.Comparison])
+				also = append(also, r.Verdicts[f.Comparison])
 			}
 		}
 	}
 	every := func(lab.Comparison) bool { return true }
 	if len(here)+len(also) <= mostNamed {
-		return n, scopeOf(append(here, also...), every)
+		return n, scopeOf(r, append(here, also...), every)
 	}
-	of = scopeOf(here, every)
+	of = scopeOf(r, here, every)
 	if len(also) > 0 {
 		of += fmt.Sprintf(" (and %d other comparisons)", len(also))
 	}

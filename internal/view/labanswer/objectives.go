@@ -13,8 +13,8 @@ import (
 func objectiveCautions(r *lab.Record) (all []answer.Caution) {
 	var missed, open []string
 	for _, o := range r.Objectives {
-		of := fmt.Sprintf("%s of %s at %s", format.PlainLine(o.Expr), format.PlainLine(o.Arm),
-			format.PlainLine(o.Level))
+		of := fmt.Sprintf("%s of %s%s", format.PlainLine(o.Expr), format.PlainLine(o.Arm),
+			AtLevel(r, o.Level))
 		switch {
 		case o.IsMissed():
 			missed = append(missed, fmt.Sprintf("%s: met in %d of %d trials", of, o.Met, o.Trials))

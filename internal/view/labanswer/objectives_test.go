@@ -17,7 +17,7 @@ func TestOpenObjectives(t *testing.T) {
 		{Expr: "p50<5s", Arm: "a", Level: "c1", Trials: 2, Undecided: true}} // the machine's spoiling has a caution of its own
 	all := objectiveCautions(r)
 	if len(all) != 1 || all[0].Severity != answer.Doubt || !slices.Equal(all[0].Reasons, []string{
-		"p99<5s of a at c1: in a trial p99 is over 2.00 s, and nobody knows by how much"}) {
+		"p99<5s of a: in a trial p99 is over 2.00 s, and nobody knows by how much"}) {
 		t.Errorf("%+v", all)
 	}
 }

@@ -56,3 +56,11 @@ func (d *Doubts) lines() (all []string) {
 	}
 	return all
 }
+
+// linesOf are lines of so many trials, which are not counted again if one doubt is of all of them.
+func (d *Doubts) linesOf(trials int) []string {
+	if all := d.Most(); len(all) == 1 && all[0].Trials == trials {
+		return []string{all[0].Says}
+	}
+	return d.lines()
+}

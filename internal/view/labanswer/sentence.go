@@ -223,7 +223,7 @@ func undecidedClause(r *lab.Record, g answer.Group) string {
 // openClause is what an undecided group says of the variants that are the same, and of those that
 // are open. others is whether it has more than these.
 func openClause(r *lab.Record, g answer.Group, same, open []answer.Finding, others bool) string {
-	measure, trials := shortName(r, g), "trials"
+	measure, trials := g.Name, "trials"
 	if r.Verdicts[g.Findings[0].Comparison].Against > 0 {
 		trials = "runs"
 	}
@@ -321,7 +321,7 @@ func otherClause(r *lab.Record, groups []answer.Group) string {
 	}
 	switch {
 	case at >= 0:
-		parts = append(parts, fmt.Sprintf("but %s of %s is %s: %s", shortName(r, groups[at]),
+		parts = append(parts, fmt.Sprintf("but %s of %s is %s: %s", groups[at].Name,
 			format.PlainLine(against.Variant), against.Words(), changeText(against)))
 	case len(more) > 0:
 		parts = append(parts, alsoClause(first, more))
@@ -390,20 +390,9 @@ func decidesLike(a, b answer.Group) bool {
 	return maps.Equal(decisions(a), decisions(b))
 }
 
-// shortName is the name of a group, without its level where there is only one.
-func shortName(r *lab.Record, g answer.Group) string {
-	if severalLevels(r) {
-		return g.Name
-	}
-	return MeasureName(g.Metric)
-}
-
 // placeOf is the place of a group, without its level where there is only one.
 func placeOf(r *lab.Record, g answer.Group) place {
-	if severalLevels(r) {
-		return place{g.Metric, g.Level}
-	}
-	return place{g.Metric, ""}
+	return place{g.Metric, shownLevel(r, g.Level)}
 }
 
 // isBound reports whether the generator was the limit in all comparisons of a group.

@@ -67,7 +67,7 @@ func standingOf(r *lab.Record, a answer.Answer, variant string) Standing {
 	var invalid []placed
 	for _, g := range inFileOrder(r, a.Groups) {
 		for _, f := range g.Findings {
-			p := placed{f, shortName(r, g), g.Metric}
+			p := placed{f, g.Name, g.Metric}
 			if f.Variant != variant {
 				continue
 			}

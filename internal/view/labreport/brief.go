@@ -319,7 +319,7 @@ func medianGlance(s format.Style, r *lab.Record, a answer.Answer) (none document
 	if level == "" && len(r.Experiment.Levels) > 0 {
 		level = r.Experiment.Levels[0].Name
 	}
-	t := format.Table{{"medians at " + format.PlainLine(level)}}
+	t := format.Table{{"medians" + labanswer.AtLevel(r, level)}}
 	metrics := []experiment.Metric{}
 	for _, m := range r.Experiment.Design.Metrics {
 		metrics = append(metrics, m)

@@ -2,6 +2,7 @@ package labreport
 
 import (
 	"fmt"
+	"strings"
 
 	"dyno/internal/lab"
 	"dyno/internal/setting"
@@ -40,7 +41,9 @@ func ExperimentWordsOf(r *lab.Record) ExperimentWords {
 		Published: publishedPart(r).Text, Methods: methodPart(r).Text, Formulas: formulas}
 	w.Correction = correctionText(r.Verdicts)
 	for i, f := range labanswer.Findings(r) {
-		w.Verdicts = append(w.Verdicts, comparisonSentence(r.Verdicts[i], f))
+		c := r.Verdicts[i]
+		c.Level = strings.TrimPrefix(labanswer.AtLevel(r, c.Level), " at ")
+		w.Verdicts = append(w.Verdicts, comparisonSentence(c, f))
 	}
 	for _, p := range r.Profiles {
 		w.Profiles = append(w.Profiles, profileOrigin(p))

@@ -223,8 +223,8 @@ const mostFunctions = 8
 // only if both ran the same programs.
 func profileParts(r *lab.Record) (all []document.Part) {
 	for _, p := range r.Profiles {
-		s := document.Part{Sides: "rrl", Head: fmt.Sprintf("Profile of %s at %s: %s",
-			format.PlainLine(p.Arm), format.PlainLine(p.Level), p.Kind)}
+		s := document.Part{Sides: "rrl", Head: fmt.Sprintf("Profile of %s%s: %s",
+			format.PlainLine(p.Arm), labanswer.AtLevel(r, p.Level), p.Kind)}
 		s.Text = append(s.Text, profileOrigin(p))
 		if p.Problem != "" {
 			all = append(all, s)
@@ -312,13 +312,14 @@ func methodPart(r *lab.Record) document.Part {
 		text = append(text, adviceText(*a, time.Duration(d.Measure)))
 	}
 	for _, n := range r.Noise {
-		text = append(text, fmt.Sprintf("%s at %s: a pair of the baseline and itself varied by %s, "+
-			"and by %s in the median of %s.", n.Metric, n.Level, format.InPercent(n.Now),
-			format.InPercent(n.Usual), format.Plural(int64(n.Others), "earlier run")))
+		text = append(text, fmt.Sprintf("%s%s: a pair of the baseline and itself varied by %s, "+
+			"and by %s in the median of %s.", n.Metric, labanswer.AtLevel(r, n.Level),
+			format.InPercent(n.Now), format.InPercent(n.Usual),
+			format.Plural(int64(n.Others), "earlier run")))
 	}
 	for _, c := range r.Ceilings {
-		text = append(text, fmt.Sprintf("The generator reaches %s requests/s at %s against a server "+
-			"that does next to nothing.", format.Digits3(c.Throughput), c.Level))
+		text = append(text, fmt.Sprintf("The generator reaches %s requests/s%s against a server "+
+			"that does next to nothing.", format.Digits3(c.Throughput), labanswer.AtLevel(r, c.Level)))
 	}
 	return document.Part{Head: "Method", Text: text}
 }

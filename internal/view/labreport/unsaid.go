@@ -3,6 +3,8 @@ package labreport
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
@@ -99,7 +101,9 @@ func unsaid(s format.Style, a answer.Answer) (all []answer.Caution) {
 		case c.Kind == answer.AboveNoise && showsNoise(a), c.Kind == answer.Disturbed && unreliable:
 			continue
 		case c.Kind == answer.GradeF && c.Kind == a.Withheld && len(c.Reasons) > 0:
-			c.Says, c.Reasons = strings.Join(c.Reasons, "; "), nil
+			first, rest := utf8.DecodeRuneInString(c.Reasons[0])
+			c.Says = string(unicode.ToUpper(first)) + strings.Join(c.Reasons, "; ")[rest:]
+			c.Reasons = nil
 		}
 		all = append(all, c)
 	}
