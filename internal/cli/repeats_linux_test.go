@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// garbage is a server that answers with no HTTP, in which it repeats what it was sent: a header, a
+// answersGarbage is a server that answers with no HTTP, in which it repeats what it was sent: a header, a
 // password and a field of the query, each as a server may write it, and cut off where the
 // generator cuts what it quotes.
-func garbage(t *testing.T) string {
+func answersGarbage(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func repeat(c net.Conn, n int) {
 // writes, whole, in part or in another form.
 func TestRepeatedSecretsAreConcealed(t *testing.T) {
 	t.Parallel()
-	addr, dir := garbage(t), t.TempDir()
+	addr, dir := answersGarbage(t), t.TempDir()
 	const header, password, query = `Zq1 "Header" Secret9x`, "Zq5UrlSecret9x", "Zq4/Query+Secret=9x"
 	line := fmt.Sprintf(`-n 10 -c 1 --save --reconnect always -H 'X-Tenant: %s' 'http://me:%s@%s/x?api_key=%s'`,
 		header, password, addr, url.QueryEscape(query))
