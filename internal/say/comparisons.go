@@ -54,7 +54,7 @@ func generatorDoubted(of fact.Scope, a fact.GeneratorDoubted) string {
 	case a.WhyRuns == 1:
 		return s + "; for example, " + a.Why + restOfReasons
 	case a.WhyRuns == doubted:
-		s += fmt.Sprintf("; in all %d", doubted)
+		s += fmt.Sprintf("; in each of these %d runs", doubted)
 	default:
 		s += fmt.Sprintf("; most often (%d runs)", a.WhyRuns)
 	}

@@ -555,7 +555,7 @@ func TestMerge(t *testing.T) {
 		{[]fact.Fact{pause(900), pause(1100)}, "[garbage collection stopped the generator for up to 900 µs to 1.1 ms: the highest latencies may contain this delay [0 1]]"},
 		{[]fact.Fact{pause(800), pause(900)}, "[garbage collection stopped the generator for up to 800 to 900 µs: the highest latencies may contain this delay [0 1]]"},
 		{[]fact.Fact{changed("404"), changed("503"), changed("404")},
-			"[the server answers otherwise after the load: status was 200 and is 404 [0 2] the server answers otherwise after the load: status was 200 and is 503 [1]]"},
+			"[after the load the server answers otherwise: status was 200 and is 404 [0 2] after the load the server answers otherwise: status was 200 and is 503 [1]]"},
 		{[]fact.Fact{late(3, 1), late(3, 1)}, "[on generator 1 (of 3): " + none + " [0 1]]"},
 		{[]fact.Fact{late(3, 2), late(3, 1)}, "[on generators 1 and 2 (of 3): " + none + " [0 1]]"},
 		{[]fact.Fact{late(2, 2), late(2, 1)}, "[" + none + " [0 1]]"},

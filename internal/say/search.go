@@ -70,8 +70,8 @@ func searchPhrase(args fact.Args) phrase {
 		}
 		return phrased("%v", a.Why)
 	case fact.NoLaw:
-		return phrased("a law of scaling has three parameters: a fit takes at least %v levels with "+
-			"valid points", a.Needs)
+		return phrased("no law of scaling was fitted: it has three parameters, and a fit takes at "+
+			"least %v levels with valid points", a.Needs)
 	case fact.AnswersMissing:
 		return missingPhrase(a)
 	case fact.StreamsUnended:
@@ -132,14 +132,15 @@ func endingPhrase(a fact.SearchEnded) phrase {
 	}
 	switch hasLow, hasHigh := a.Low+float64(a.LowCount) > 0, a.High+float64(a.HighCount) > 0; {
 	case hasLow && hasHigh && a.Open:
-		return phrased("the search was interrupted: the objectives are met %v, and not known to be met "+
-			"%v", low, high)
+		return phrased("the search was interrupted: the objectives are met %v; whether they are met %v "+
+			"is not known", low, high)
 	case hasLow && hasHigh:
 		return phrased("the search was interrupted: the objectives are met %v, and not %v", low, high)
 	case hasLow:
 		return phrased("the search was interrupted: the objectives are met %v", low)
 	case hasHigh && a.Open:
-		return phrased("the search was interrupted: the objectives are not known to be met %v", high)
+		return phrased("the search was interrupted: whether the objectives are met %v is not known",
+			high)
 	case hasHigh:
 		return phrased("the search was interrupted: the objectives are not met %v", high)
 	}

@@ -26,7 +26,7 @@ func trialPhrase(args fact.Args) (p phrase) {
 		return phrased("%v %v due but not sent: %v", plural(a.Count, "request"), digits.Were(a.Count),
 			a.Why)
 	case fact.AnswerChanged:
-		return phrased("the server answers otherwise after the load: %v was %v and is %v", a.Aspect,
+		return phrased("after the load the server answers otherwise: %v was %v and is %v", a.Aspect,
 			a.Before, a.After)
 	case fact.SizeDiffers:
 		return phrased("%v bytes were received for each request, but %v when the server was checked",
@@ -79,7 +79,7 @@ func sharePhrase(a fact.MachineShare) phrase {
 	share := amount{value: a.Percent, text: digits.Two(a.Percent), unit: " %"}
 	switch a.By {
 	case fact.ByHost:
-		return phrased("the machine's host took %v of the CPUs' time", share)
+		return phrased("the hypervisor took %v of the CPUs' time", share)
 	case fact.ByQuota:
 		return phrased("the CPU quota of dyno's cgroup took %v of the CPUs' time, in %v", share,
 			plural(a.Periods, "period"))

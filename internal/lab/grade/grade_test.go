@@ -75,8 +75,8 @@ func TestGrade(t *testing.T) {
 		Says  string
 		Again bool
 	}{
-		{"some steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 3 }, lab.GradeB, "host took 3 % of the CPUs' time", false},
-		{"much steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 6 }, lab.GradeF, "host took 6 % of the CPUs' time", true},
+		{"some steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 3 }, lab.GradeB, "hypervisor took 3 % of the CPUs' time", false},
+		{"much steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 6 }, lab.GradeF, "hypervisor took 6 % of the CPUs' time", true},
 		{"steal that nobody counts", func(t *lab.Trial) { t.Result.Server.Host.Steal = probe.Value(math.NaN()) }, lab.GradeA,
 			"", false},
 		{"others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 0.2e9 }, lab.GradeB, "other programs used at least 10 % of the machine's CPUs", false},

@@ -49,7 +49,7 @@ func (d *Doubts) Most() (all []Doubt) {
 	return all
 }
 
-// lines are the doubts in words: "4 trials: the machine's host took 5.7 to 16 % of the CPUs' time".
+// lines are the doubts in words: "4 trials: the hypervisor took 5.7 to 16 % of the CPUs' time".
 func (d *Doubts) lines() (all []string) {
 	for _, one := range d.Most() {
 		all = append(all, format.Plural(int64(one.Trials), "trial")+": "+one.Says)
