@@ -34,6 +34,7 @@ func TestPlacedNamesTheProxy(t *testing.T) {
 		"announced":      {proxied, loadresult.Read, 0, ErrAnnounced, at + "connection closed after an earlier request", "closed"},
 		"timeout":        {proxied, loadresult.Timeout, 0, ErrTimeout, at + "no answer in time", "timeout"},
 		"behind a head":  {proxied, loadresult.Write, 413, syscall.EPIPE, at + "broken pipe, behind the head of an answer with status 413", "reset"},
+		"interim head":   {proxied, loadresult.Read, 100, syscall.EPIPE, at + "broken pipe, behind the head of an answer with status 100", "reset"},
 		"rule":           {proxied, loadresult.Protocol, 0, ErrRefused, ErrRefused.Error(), "refused"},
 		"proxy's own":    {proxied, loadresult.Connect, 0, own, "the proxy refused", proto.FaultProxy},
 		"tunnel":         {tunnel, loadresult.Read, 0, syscall.ECONNRESET, reset, "reset"},

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
@@ -54,6 +55,10 @@ func TestAdvice(t *testing.T) {
 		a.CostS != 4 || // 3 s beside the window, and the cooldown
 		a.WindowS < 4 || a.WindowS > 5 { // √(4 × 16 / 4) = 4
 		t.Errorf("%+v", a)
+	}
+	e.Design.Cooldown = experiment.Duration(48 * time.Hour)
+	if a := adviceFor(r, trials); a == nil || a.WindowS != 0 { // √(4 × 172,803) is above 600
+		t.Errorf("where a trial costs two days: %+v", a)
 	}
 	if a := adviceFor(r, trials[:1]); a != nil {
 		t.Errorf("of one trial: %+v", a)

@@ -122,6 +122,8 @@ func TestPooledOnlyWhereNeeded(t *testing.T) {
 	Compute(r, trials)
 	if c := tailOf(t, r, "new"); c.Pooled != 0 || c.Verdict != stats.Different || len(PairLogs(c, trials)) != 10 {
 		t.Errorf("trials with enough: %+v", c)
+	} else if c.Pooled = 1; len(PairLogs(c, trials)) > 0 {
+		t.Error("a percentile of all trials together has pairs")
 	}
 	trials[0].Result.Latency = locked(rand.New(rand.NewPCG(1, 1)), "old", 1, 200, 0, 0).Result.Latency
 	Compute(r, trials)

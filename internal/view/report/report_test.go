@@ -257,6 +257,9 @@ func TestSecondsAndLive(t *testing.T) {
 	}
 	iterated := loadresult.Interval{From: 9 * time.Second, To: 10 * time.Second, Iterations: 3, IterationsFailed: 1,
 		IterationTime: times.ToSparse(), InFlight: 4}
+	one := metric.NewHistogram(metric.Fine)
+	one.Record(2_500_000_000)
+	once := loadresult.Interval{From: 9 * time.Second, To: 10 * time.Second, Iterations: 1, IterationTime: one.ToSparse()}
 	for _, test := range []struct{ got, want string }{
 		{SecondHeader(loadplan.Plan{}),
 			"Second         Total      Req/s       Avg       p50       p99      In/s     Out/s   Errors"},
@@ -268,6 +271,8 @@ func TestSecondsAndLive(t *testing.T) {
 			"       p99      In/s     Out/s   Errors    Iter/s  Iter p99"},
 		{SecondLine(loadplan.Plan{Steps: []string{"a", "b"}}, iterated, 1),
 			"10             1       0.00         –         –         –       0 B       0 B        0      3.00    2.50 s"},
+		{SecondLine(loadplan.Plan{Steps: []string{"a", "b"}}, once, 1),
+			"10             1       0.00         –         –         –       0 B       0 B        0      1.00    2.50 s"},
 		{SecondLine(loadplan.Plan{}, loadresult.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
 			Received: 400, LatencyTimes: loadresult.LatencyTimes{Mean: 68.4, P50: 68.4, P99: 68.4}}, 664_048),
 			"2       664,048          –   68.4 µs   68.4 µs   68.4 µs         –         –        0"},
