@@ -48,7 +48,14 @@ func isTooMany(n, trials int) bool { return float64(n) > RepeatMax*float64(trial
 
 // String is "7 of 20 trials are unreliable (grade F)".
 func (w Worth) String() string {
-	return fmt.Sprintf("%d of %d trials are unreliable (grade F)", w.Unreliable, w.Trials)
+	trials, are := "trials", "are"
+	if w.Trials == 1 {
+		trials = "trial"
+	}
+	if w.Unreliable == 1 {
+		are = "is"
+	}
+	return fmt.Sprintf("%d of %d %s %s unreliable (grade F)", w.Unreliable, w.Trials, trials, are)
 }
 
 // CountedAttempts are the attempts that count: of a trial that was repeated the better graded one.

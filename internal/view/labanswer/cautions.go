@@ -269,7 +269,7 @@ func trialCautions(r *lab.Record) (all []answer.Caution) {
 		}
 		all = append(all, answer.Caution{Kind: answer.GradeF, Severity: severity,
 			Reasons: firstOf(doubts.linesOf(worth.Unreliable)),
-			Says:    format.Count(int64(worth.Unreliable)) + of + "are unreliable (grade F)",
+			Says:    worth.String(),
 			Remedy:  "run it again when nothing else is at work on this machine",
 			Way:     answer.RunAgain})
 	}

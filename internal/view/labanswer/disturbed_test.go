@@ -28,7 +28,7 @@ func TestDisturbedIsSaidOnce(t *testing.T) {
 		"disturbed": {0, late, []string{"Other programs took the generator's CPU in 12 of 12 trials"}},
 		"and F for it": {2, late, []string{"Other programs took the generator's CPU in 12 of 12 trials; 2 trials were of grade F: " +
 			"2.0 % of the requests due were not sent in time, because the generator was late, although connections were free"}},
-		"F for the server": {1, failing, []string{"1 of 12 trials are unreliable (grade F): 5 of 100 requests failed",
+		"F for the server": {1, failing, []string{"1 of 12 trials is unreliable (grade F): 5 of 100 requests failed",
 			"Other programs took the generator's CPU in 12 of 12 trials"}},
 		"most of grade F": {12, late, []string{"12 of 12 trials are unreliable (grade F): 2.0 % of the requests due were not sent in time, because the " +
 			"generator was late, although connections were free"}},
