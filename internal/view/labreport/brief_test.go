@@ -14,6 +14,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/stats"
+	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 	"dyno/internal/view/reporttest"
 )
@@ -77,6 +78,15 @@ func eight() *lab.Record {
 		}
 	}
 	return r
+}
+
+// A caution that forbids to rely on the figures is red, and no other.
+func TestColoursOfCautions(t *testing.T) {
+	for severity, want := range map[answer.Severity]format.Color{answer.Bad: format.Red, answer.Doubt: format.Yellow, answer.Note: format.Yellow} {
+		if got := cautionRow(answer.Caution{Severity: severity, Says: "x"}).Tone; got != want {
+			t.Errorf("severity %v: %q, want %q", severity, got, want)
+		}
+	}
 }
 
 // crowded is eight with every caution and long texts.

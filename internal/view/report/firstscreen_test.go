@@ -84,6 +84,13 @@ func TestFirstScreenOfABadServer(t *testing.T) {
 	}
 }
 
+// The dashboard's form for the next run has as many connections as were answered.
+func TestNextLoadOfAStarvingServer(t *testing.T) {
+	if p, ok := NextLoad(starving()); !ok || p.Connections != 5 {
+		t.Errorf("%d connections, %v", p.Connections, ok)
+	}
+}
+
 // An objective that its note alone misses says the note first, and no line says that one is left.
 func TestObjectiveMissedForItsNote(t *testing.T) {
 	r := judged()
