@@ -58,12 +58,11 @@ func (m Metric) lacks(w Workload) string {
 		}
 	case strings.HasPrefix(name, "gap_"), strings.HasPrefix(name, "token"),
 		strings.Contains(name, "event"):
-		var p loadplan.Plan
-		_ = w.SetPlan(&p) // its keys have faults of their own
-		if !p.Stream.IsSet() {
+		if w.Stream.Format == "" {
 			return "workload.stream"
 		}
-		if strings.HasPrefix(name, "token") && p.Stream.LacksTokens(name) != nil {
+		var p loadplan.Plan // keys that cannot be set have faults of their own
+		if w.SetPlan(&p) == nil && strings.HasPrefix(name, "token") && p.Stream.LacksTokens(name) != nil {
 			return "workload.stream.tokens"
 		}
 	}
