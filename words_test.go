@@ -106,7 +106,6 @@ var ownSentences = map[string]string{
 	"internal/fairness/tally.go":          "as of aspect.go",
 	"internal/lab/judge/gate.go":          "a gate's why is one text, which nothing reads",
 	"internal/lab/judge/unpaired.go":      "as of gate.go",
-	"internal/lab/judge/worth.go":         "as of gate.go",
 	"internal/lab/run/ceiling.go":         "a file of an experiment",
 	"internal/result/partial.go":          "how a run ended, in a few words",
 	"internal/result/hdrfile/hdrfile.go":  "a comment in a file of another format",
