@@ -143,7 +143,7 @@ store: atomicfile dynohome fact lab observe/profile redact result stats engine/l
 view/format: digits lazyregexp /
 view/answer: view/document view/format /
 view/textplot: /
-view/document: view/format /
+view/document: digits view/format /
 view/labanswer: engine/loadplan fact say lab lab/experiment lab/design lab/judge lab/versus redact result stats view/answer view/format view/repeat view/report setting /
 view/reporttest: engine/proto observe/probe observe/profile result fact say view/format engine/loadplan engine/loadresult /
 view/method: engine/loadplan result view/format /
@@ -154,7 +154,7 @@ view/historytext: engine/loadplan fact result say store view/document view/forma
 view/screen: say setting engine/metric view/format view/report engine/loadplan engine/loadresult /
 view/peers: digits fact result say /
 view/live: engine/loadplan engine/loadresult engine/metric engine/scenario observe/probe result engine/reqlog / github.com/prometheus/client_golang
-view/labreport: fairness fact say lab lab/experiment lab/judge lab/run observe/profile result setting stats view/answer view/document view/format view/labanswer view/report /
+view/labreport: digits fairness fact say lab lab/experiment lab/judge lab/run observe/profile result setting stats view/answer view/document view/format view/labanswer view/report /
 view/payload: result/streamed view/answer view/labanswer capacity lab/experiment lab lab/judge engine/metric observe/probe observe/profile view/format view/labreport view/report result stats store objective view/historytext /
 view/page: capacity result view/chart view/format view/payload view/drawing /
 view/page/pagetest: / github.com/chromedp

@@ -5,7 +5,7 @@
 //
 //	bound.go    values that are only known to be higher or lower
 //	change.go   ratios as changes in percent, with their intervals
-//	digits.go   decimals, thousands, ratios, plurals
+//	digits.go   decimals, thousands, ratios, plurals, capitals
 package digits
 
 import (
@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"dyno/internal/lazyregexp"
 )
@@ -149,6 +150,12 @@ func Were(n int64) string {
 		return "was"
 	}
 	return "were"
+}
+
+// Capital is a text that begins with a capital letter, as a sentence does.
+func Capital(s string) string {
+	_, size := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(s[:size]) + s[size:]
 }
 
 // Times is how often something was: "once", "12 times".

@@ -2,9 +2,8 @@ package say
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"dyno/internal/digits"
 	"dyno/internal/fact"
 )
 
@@ -15,8 +14,7 @@ func Start(f fact.Fact) string {
 	if beginsWithText(f, s) {
 		return s
 	}
-	first, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[size:]
+	return digits.Capital(s)
 }
 
 // beginsWithText reports whether the sentence of a fact begins with one of its texts.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"dyno/internal/digits"
 	"dyno/internal/view/format"
 )
 
@@ -87,7 +88,7 @@ func (row Row) writeMarkdown(out io.Writer) {
 		line = "**" + line + "**"
 	}
 	if row.Name != "" {
-		line = "**" + strings.ToUpper(row.Name[:1]) + row.Name[1:] + ":** " + line
+		line = "**" + digits.Capital(row.Name) + ":** " + line
 	}
 	if row.Aside {
 		line = "> " + line

@@ -28,6 +28,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"dyno/internal/digits"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	labrun "dyno/internal/lab/run"
@@ -186,7 +187,7 @@ func openTexts(all []lab.Comparison, findings []answer.Finding) (texts []string)
 		places[why] = append(places[why], all[i].Place())
 	}
 	for i, why := range texts {
-		texts[i] = strings.ToUpper(why[:1]) + why[1:]
+		texts[i] = digits.Capital(why)
 		if reasons[of[i].Verdict] > 1 {
 			texts[i] += " (" + strings.Join(places[why], ", ") + ")"
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"dyno/internal/digits"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/result"
@@ -112,7 +113,7 @@ func writeBenchLine(d *format.Document, name string, operations int64, t lab.Tri
 	if len(t.Values) == 0 {
 		return
 	}
-	fmt.Fprintf(d, "Benchmark%s %d", upperFirst(name), operations)
+	fmt.Fprintf(d, "Benchmark%s %d", digits.Capital(name), operations)
 	for _, m := range lab.Measures {
 		if v, ok := t.Values[m.Name]; ok {
 			unit, factor := benchUnit(m)
@@ -123,14 +124,6 @@ func writeBenchLine(d *format.Document, name string, operations int64, t lab.Tri
 		}
 	}
 	fmt.Fprintln(d)
-}
-
-// upperFirst is what the format asks of a benchmark's name.
-func upperFirst(s string) string {
-	for _, r := range s {
-		return string(unicode.ToUpper(r)) + s[len(string(r)):]
-	}
-	return s
 }
 
 // benchName is s as a part of a benchmark's name: without what ends one, and so

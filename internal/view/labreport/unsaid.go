@@ -3,9 +3,8 @@ package labreport
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"dyno/internal/digits"
 	"dyno/internal/view/answer"
 	"dyno/internal/view/format"
 )
@@ -101,9 +100,7 @@ func unsaid(s format.Style, a answer.Answer) (all []answer.Caution) {
 		case c.Kind == answer.AboveNoise && showsNoise(a), c.Kind == answer.Disturbed && unreliable:
 			continue
 		case c.Kind == answer.GradeF && c.Kind == a.Withheld && len(c.Reasons) > 0:
-			first, rest := utf8.DecodeRuneInString(c.Reasons[0])
-			c.Says = string(unicode.ToUpper(first)) + strings.Join(c.Reasons, "; ")[rest:]
-			c.Reasons = nil
+			c.Says, c.Reasons = digits.Capital(strings.Join(c.Reasons, "; ")), nil
 		}
 		all = append(all, c)
 	}

@@ -199,7 +199,7 @@ func deadRows(r *result.Result, a answer.Answer, s format.Style) (all []document
 
 // stepRow is what to do next: in words, if the same run is to be repeated with another setting.
 func stepRow(a answer.Answer) document.Row {
-	row := document.Row{Name: "next", Text: sentenceStart(cmp.Or(a.Next.Short, a.Next.Says))}
+	row := document.Row{Name: "next", Text: digits.Capital(cmp.Or(a.Next.Short, a.Next.Says))}
 	if a.Next.Short == "" {
 		row.Command = a.Next.Command
 	}

@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"dyno/internal/digits"
 	"dyno/internal/engine/loadplan"
@@ -36,12 +34,6 @@ func RunAnswerIn(r *result.Result, v say.Voice) answer.Answer {
 	a.Next, _ = nextStep(r, a, v)
 	a.SayOnce()
 	return a
-}
-
-// sentenceStart is a text that begins with a capital, as a sentence does.
-func sentenceStart(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 const (

@@ -83,7 +83,7 @@ func generatorCautions(r *result.Result, v say.Voice) (all []answer.Caution) {
 	g := r.Generator
 	for i, reason := range g.Reasons {
 		c := answer.Caution{Kind: answer.Generator, Severity: answer.Doubt,
-			Says: sentenceStart(orUnknown(format.PlainLine(reason)))}
+			Says: digits.Capital(orUnknown(format.PlainLine(reason)))}
 		if g.Verdict == result.ClientBound {
 			c.Severity = answer.Bad
 		}
@@ -99,7 +99,7 @@ func generatorCautions(r *result.Result, v say.Voice) (all []answer.Caution) {
 	}
 	if len(g.Reasons) == 0 && g.Verdict != result.OK {
 		all = append(all, answer.Caution{Kind: answer.Generator, Severity: answer.Doubt,
-			Says: sentenceStart(orUnknown(verdictText(r)))})
+			Says: digits.Capital(orUnknown(verdictText(r)))})
 	}
 	return all
 }
@@ -142,7 +142,7 @@ func warningCautions(r *result.Result, v say.Voice) (all []answer.Caution) {
 			}
 			c.Says, c.Remedy = say.Sentence(facts[i]), format.PlainLine(say.Advice(facts[i], v))
 		}
-		c.Says = sentenceStart(orUnknown(format.PlainLine(c.Says)))
+		c.Says = digits.Capital(orUnknown(format.PlainLine(c.Says)))
 		all = append(all, c)
 	}
 	return all
