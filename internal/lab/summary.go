@@ -3,6 +3,7 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // MissedObjective describes an objective that an arm did not meet in every trial; "" if there is
@@ -10,12 +11,30 @@ import (
 func (r *Record) MissedObjective() string {
 	for _, o := range r.Objectives {
 		if o.IsMissed() {
-			at := ""
-			if r.Experiment != nil && len(r.Experiment.Levels) > 1 {
-				at = " at " + o.Level
+			at := r.ShownLevel(o.Level)
+			if at != "" {
+				at = " at " + at
 			}
 			return fmt.Sprintf("%s of %s%s: met in %d of %d trials", o.Expr, o.Arm, at, o.Met, o.Trials)
 		}
+	}
+	return ""
+}
+
+// HasSeveralLevels reports whether there is more than one level, or load of stored results.
+func (r *Record) HasSeveralLevels() bool {
+	if r.Experiment != nil {
+		return len(r.Experiment.Levels) > 1
+	}
+	return slices.ContainsFunc(r.Verdicts, func(c Comparison) bool { // of stored results
+		return c.Against > 0 && c.Level != r.Verdicts[0].Level
+	})
+}
+
+// ShownLevel is a level as texts name it: "" where there is only one, as the load says all of it.
+func (r *Record) ShownLevel(level string) string {
+	if r.HasSeveralLevels() {
+		return level
 	}
 	return ""
 }

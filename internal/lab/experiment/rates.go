@@ -137,9 +137,9 @@ func (c *checker) checkObjectives() {
 // checkMeasured checks that a trial measures what objectives are about.
 func (c *checker) checkMeasured(at string, all []objective.Objective) {
 	var p loadplan.Plan
-	_ = c.Workload.SetPlan(&p) // its keys have faults of their own
+	err := c.Workload.SetPlan(&p) // its keys have faults of their own
 	for _, o := range all {
-		if lacks := o.Lacks(&p); lacks != nil {
+		if lacks := o.Lacks(&p); err == nil && lacks != nil {
 			c.addFaultIf(true, at, "%s", inFile(*lacks))
 		}
 	}

@@ -107,10 +107,11 @@ func Ratios(p *payload.Experiment) View {
 	return experiment{p}.ratiosView(View{Title: format.Clip(p.Words.Title, 80)},
 		func(c lab.Comparison) bool { return true },
 		func(c lab.Comparison) string {
-			if c.Level == "" || len(p.Levels) < 2 {
+			level := p.Record.ShownLevel(c.Level)
+			if level == "" {
 				return c.Metric
 			}
-			return c.Metric + " at " + format.Clip(format.PlainLine(c.Level), 44)
+			return c.Metric + " at " + format.Clip(format.PlainLine(level), 44)
 		})
 }
 

@@ -184,7 +184,7 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 		}
 		for _, m := range g.Missed {
 			c.Reasons = append(c.Reasons, fmt.Sprintf("%s of %s: %s",
-				placeName(m.Metric, shownLevel(r, m.Level)), format.PlainLine(m.Variant), m.ChangeText()))
+				placeName(m.Metric, r.ShownLevel(m.Level)), format.PlainLine(m.Variant), m.ChangeText()))
 		}
 		if g.Why != "" {
 			c.Reasons = append(c.Reasons, format.PlainLine(g.Why))
@@ -195,7 +195,7 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 	var self []string
 	for _, c := range r.Verdicts {
 		if c.Control && c.Verdict == stats.Different {
-			self = append(self, fmt.Sprintf("%s of %s: %s", placeName(c.Metric, shownLevel(r, c.Level)),
+			self = append(self, fmt.Sprintf("%s of %s: %s", placeName(c.Metric, r.ShownLevel(c.Level)),
 				format.PlainLine(c.Baseline), c.ChangeText()))
 		}
 	}
@@ -390,7 +390,7 @@ func scopeOf(r *lab.Record, all []lab.Comparison, applies func(lab.Comparison) b
 	for _, c := range all {
 		if !c.Control && applies(c) {
 			variants = appendOnce(variants, c.Variant)
-			places[c.Variant] = append(places[c.Variant], place{c.Metric, shownLevel(r, c.Level)})
+			places[c.Variant] = append(places[c.Variant], place{c.Metric, r.ShownLevel(c.Level)})
 		}
 	}
 	of := map[string][]string{}

@@ -141,7 +141,7 @@ func metricPlace(r *lab.Record, metric string) int {
 
 func newGroup(r *lab.Record, c lab.Comparison) answer.Group {
 	g := answer.Group{Metric: c.Metric, Level: c.Level,
-		Name: placeName(c.Metric, shownLevel(r, c.Level)), Change: "in pairs",
+		Name: placeName(c.Metric, r.ShownLevel(c.Level)), Change: "in pairs",
 		Margin: c.Margin, Better: "less is better", Rule: "shaded: below " +
 			format.InPercent(c.Margin) + ", which does not matter; open dot: no sure verdict"}
 	of := "within rounds"

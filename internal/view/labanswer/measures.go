@@ -133,17 +133,9 @@ func direction(f answer.Finding, metric string) string {
 	return word
 }
 
-// shownLevel is a level, or "" where there is only one: the load says all of it.
-func shownLevel(r *lab.Record, level string) string {
-	if severalLevels(r) {
-		return level
-	}
-	return ""
-}
-
 // AtLevel is where a level is: " at c100"; "" where there is only one.
 func AtLevel(r *lab.Record, level string) string {
-	if level = shownLevel(r, level); level == "" {
+	if level = r.ShownLevel(level); level == "" {
 		return ""
 	}
 	return " at " + format.PlainLine(level)
@@ -151,6 +143,6 @@ func AtLevel(r *lab.Record, level string) string {
 
 // inRecord is a fact about a record, without its level where there is only one.
 func inRecord(r *lab.Record, f fact.Fact) fact.Fact {
-	f.Scope.Level = shownLevel(r, f.Scope.Level)
+	f.Scope.Level = r.ShownLevel(f.Scope.Level)
 	return f
 }

@@ -91,8 +91,8 @@ func decidedClause(r *lab.Record, g answer.Group) string {
 		return cmp.Compare(y.Size(), x.Size())
 	})
 	s := ""
-	if severalLevels(r) && g.Level != "" {
-		s = "At " + format.PlainLine(g.Level) + ", "
+	if level := r.ShownLevel(g.Level); level != "" {
+		s = "At " + format.PlainLine(level) + ", "
 	}
 	if parts := factorClauses(r, decided); len(parts) > 0 {
 		return s + strings.Join(parts[:min(len(parts), mostNamed)], "; ")
@@ -392,7 +392,7 @@ func decidesLike(a, b answer.Group) bool {
 
 // placeOf is the place of a group, without its level where there is only one.
 func placeOf(r *lab.Record, g answer.Group) place {
-	return place{g.Metric, shownLevel(r, g.Level)}
+	return place{g.Metric, r.ShownLevel(g.Level)}
 }
 
 // isBound reports whether the generator was the limit in all comparisons of a group.
@@ -430,13 +430,4 @@ func fewNames(all []string) string {
 		all = append(all[:mostNamed-1:mostNamed-1], fmt.Sprintf("%d more", more))
 	}
 	return say.Listed(all)
-}
-
-func severalLevels(r *lab.Record) bool {
-	if r.Experiment != nil {
-		return len(r.Experiment.Levels) > 1
-	}
-	return slices.ContainsFunc(r.Verdicts, func(c lab.Comparison) bool { // of stored results
-		return c.Against > 0 && c.Level != r.Verdicts[0].Level
-	})
 }

@@ -41,7 +41,7 @@ func isStarved(f fact.Fact) bool {
 
 // spoiledText is the sentence of the fact, with its level where there are several.
 func spoiledText(r *lab.Record, f fact.Fact) string {
-	if severalLevels(r) {
+	if r.HasSeveralLevels() {
 		return "at " + levelAndSentence(f)
 	}
 	return format.PlainLine(say.Sentence(f))
@@ -49,7 +49,7 @@ func spoiledText(r *lab.Record, f fact.Fact) string {
 
 // spoiledStart is spoiledText as a text begins with it.
 func spoiledStart(r *lab.Record, f fact.Fact) string {
-	if severalLevels(r) {
+	if r.HasSeveralLevels() {
 		return "At " + levelAndSentence(f)
 	}
 	return format.PlainLine(say.Start(f))

@@ -2,7 +2,6 @@ package labreport
 
 import (
 	"fmt"
-	"strings"
 
 	"dyno/internal/lab"
 	"dyno/internal/setting"
@@ -42,7 +41,7 @@ func ExperimentWordsOf(r *lab.Record) ExperimentWords {
 	w.Correction = correctionText(r.Verdicts)
 	for i, f := range labanswer.Findings(r) {
 		c := r.Verdicts[i]
-		c.Level = strings.TrimPrefix(labanswer.AtLevel(r, c.Level), " at ")
+		c.Level = r.ShownLevel(c.Level)
 		w.Verdicts = append(w.Verdicts, comparisonSentence(c, f))
 	}
 	for _, p := range r.Profiles {
