@@ -57,8 +57,8 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 # code the threads of a load run at once. In the others it has nothing to find, and takes most of their
 # time (a test holds them to that); e2e tests a program that it builds without it. Those that take
 # longest begin first, so that at the end no CPU waits for one of them. The goroutines of STARTED run in
-# the programs that its tests start. With DYNO_RACE=1, which CI sets, these have the detector, and the
-# tests have it, too. Without, it would watch the tests.
+# the programs that its tests start. With DYNO_RACE=1, which CI sets, programs and tests have the
+# detector. Otherwise neither has it: in the tests alone it would find nothing of dyno's.
 STARTED = ./internal/cli
 RACED = ./internal/lab/run ./internal/engine/load ./internal/fleet ./internal/view/serve . \
 	./internal/fairness ./internal/target ./internal/engine/ring ./internal/fleet/hub ./internal/engine/luavm ./bench \
