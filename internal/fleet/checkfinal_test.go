@@ -3,6 +3,7 @@ package fleet
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -127,6 +128,9 @@ func TestCheckFinal(t *testing.T) {
 
 		// No sum of its reports.
 		{closed, func(r *counted) { r.Unfinished = 1 }, "does not add up to its reports: part 1 does not add up: 40 requests are not"},
+		{closed, func(r *counted) { r.Opened = -1 }, "does not add up"},
+		{closed, func(r *counted) { r.Total = metric.NewCounters() }, "what its reports tell"},
+		{closed, func(r *counted) { r.Connect = metric.NewHistogram(metric.Fine) }, "a histogram is of another kind"},
 		{closed, func(r *counted) { r.Failures[0].Count = 5 }, "5 answers were errors, and 4 have a latency"},
 		{users, func(r *counted) { r.Scenario.Started = 21 }, "21 iterations are not 15 completed, 3 failed and 2 unfinished"},
 		{users, func(r *counted) { r.Scenario.FailedTime = nil }, "have not so many times"},
@@ -137,6 +141,7 @@ func TestCheckFinal(t *testing.T) {
 		{some, func(r *counted) { r.Measured = 6 * time.Second }, "is of 6s"},
 		{few, func(r *counted) { r.Measured = 1000 * time.Second }, "is of 16m40s"},
 		{closed, func(r *counted) { r.Measured = 3 * time.Second }, "went on for all 4s"},
+		{closed, func(r *counted) { r.Measured = 1e15 }, "and the load was shorter"},
 		{closed, func(r *counted) { r.Warmed = time.Second }, "and the load was shorter"},
 		{closed, func(r *counted) { r.Drained = time.Hour }, "and the load was shorter"},
 		{closed, func(r *counted) { r.Ended = loadresult.Interrupted }, "nobody had it end"},
@@ -163,6 +168,7 @@ func TestCheckFinal(t *testing.T) {
 
 		// More than anybody counts, or reads.
 		{closed, func(r *counted) { r.Opened = 1 << 62 }, "nobody can count up to"},
+		{closed, func(r *counted) { r.Retried = math.MaxInt64 }, "nobody can count up to"},
 		{closed, func(r *counted) { r.Connect.Max = 1 << 62 }, "nobody can count up to"},
 		{closed, func(r *counted) { r.Busy = 1e300 }, "nobody can count up to"},
 		{closed, func(r *counted) { r.Failures[0].Phase = "x" }, "a failure in the phase"},

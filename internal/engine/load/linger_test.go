@@ -19,25 +19,25 @@ func (r turning) Wait(deadline int64) error {
 	return r.Sim.Wait(deadline + us)
 }
 
-// A server of one worker that takes 5 µs a request need not wake the generator for each of many
+// A server of one worker that takes 10 µs a request need not wake the generator for each of many
 // answers in flight. How long they take is all but the same: they gather for 2 % of the median, so
 // they wait 1 %. In the first slice of time the median is not known, and a turn has one answer.
 func TestLinger(t *testing.T) {
-	const service, duration = 5 * us, 200 * ms
+	const service, duration = 10 * us, 200 * ms
 	for name, tc := range map[string]struct {
 		change   func(p *loadplan.Plan)
 		allowed  uint32 // streams, by the server
 		answers  int64  // in a turn, at least; 0: fewer than 5
 		lingered int64  // ns, on average, at most; 0: not at all
 	}{
-		"a thousand streams":   {func(*loadplan.Plan) {}, 100, 8, 50 * us},
+		"a thousand streams":   {func(*loadplan.Plan) {}, 100, 6, 100 * us},
 		"few":                  {func(p *loadplan.Plan) { p.Connections, p.Streams = 1, 20 }, 100, 0, 0},
-		"one on each of many":  {func(p *loadplan.Plan) { p.Connections, p.Streams = 1000, 1 }, 100, 8, 50 * us},
-		"no more are allowed":  {func(p *loadplan.Plan) { p.Connections = 1000 }, 1, 8, 50 * us},
+		"one on each of many":  {func(p *loadplan.Plan) { p.Connections, p.Streams = 1000, 1 }, 100, 6, 100 * us},
+		"no more are allowed":  {func(p *loadplan.Plan) { p.Connections = 1000 }, 1, 6, 100 * us},
 		"spinning":             {func(p *loadplan.Plan) { p.Spin = true }, 100, 0, 0},
-		"an open loop of many": {func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(150_000) }, 100, 0, 0},
+		"an open loop of many": {func(p *loadplan.Plan) { p.Rate = loadplan.RatePerSecond(75_000) }, 100, 0, 0},
 		"off":                  {func(p *loadplan.Plan) { p.Linger = loadplan.NoLinger }, 100, 0, 0},
-		"as long as is said":   {func(p *loadplan.Plan) { p.Linger = "500us" }, 100, 90, 250 * us},
+		"as long as is said":   {func(p *loadplan.Plan) { p.Linger = "500us" }, 100, 45, 250 * us},
 	} {
 		free, turns := int64(0), int64(0)
 		server := &h2Server{settings: append([]byte{0, 3}, word(tc.allowed)...)}
