@@ -50,6 +50,8 @@ const (
 	indexFile = "index.sqlite"
 	// writerTimeout is how long one process waits for another that writes.
 	writerTimeout = 10 * time.Second
+	// writerPause is for how long it leaves the index alone when SQLite does not wait.
+	writerPause = 10 * time.Millisecond
 )
 
 // A Store is an open index. It may be used by several goroutines.
@@ -68,7 +70,7 @@ func Open(home string) (*Store, error) {
 		return openInMemory(home, nil)
 	}
 	path := filepath.Join(home, indexFile)
-	s, err := openIndex(home, path)
+	s, err := openAmongOthers(home, path)
 	if err == nil {
 		return s, nil
 	}
@@ -80,6 +82,18 @@ func Open(home string) (*Store, error) {
 		}
 	}
 	return openInMemory(home, fmt.Errorf("the index %s cannot be used: %w", path, err))
+}
+
+// openAmongOthers opens the index once other processes let it. SQLite waits for them itself, except
+// where a connection that has a lock wants a larger one, as for the first change to WAL: two that wait
+// for each other would do so for ever, so it refuses at once.
+func openAmongOthers(home, path string) (*Store, error) {
+	for begun := time.Now(); ; time.Sleep(writerPause) {
+		s, err := openIndex(home, path)
+		if err == nil || !isBusy(err) || time.Since(begun) > writerTimeout {
+			return s, err
+		}
+	}
 }
 
 func openInMemory(home string, problem error) (*Store, error) {

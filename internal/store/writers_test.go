@@ -3,6 +3,8 @@ package store
 import (
 	"bufio"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -149,6 +151,40 @@ func TestTwoProcessesWriteAtOnce(t *testing.T) {
 		t.Errorf("%d IDs for %d results", len(seen), processes*each)
 	}
 	holds(t, home, lines)
+}
+
+// Who opens an index that another process is just making waits for it: SQLite refuses at once to change to WAL what
+// another connection is about to write.
+func TestOpenedWhileItIsMade(t *testing.T) {
+	home := t.TempDir()
+	other, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(home, indexFile))+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	making, err := other.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error)
+	go func() {
+		s, err := Open(home)
+		if err == nil {
+			err = errors.Join(s.Problem, s.Close())
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		t.Fatalf("it was opened while it was made: %v", err)
+	case <-time.After(50 * time.Millisecond): // a slow machine has not come that far, and then sees nothing
+	}
+	if err := making.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
 }
 
 func joinAll(all [][]byte) (b []byte) {
