@@ -84,9 +84,9 @@ func Open(home string) (*Store, error) {
 	return openInMemory(home, fmt.Errorf("the index %s cannot be used: %w", path, err))
 }
 
-// openAmongOthers opens the index once other processes let it. SQLite waits for them itself, except
-// where a connection that has a lock wants a larger one, as for the first change to WAL: two that wait
-// for each other would do so for ever, so it refuses at once.
+// openAmongOthers opens the index once other processes let it. SQLite waits for them itself,
+// except where a connection that has a lock wants a larger one, as for the first change to WAL.
+// Two of these would wait for each other for ever, so it refuses at once.
 func openAmongOthers(home, path string) (*Store, error) {
 	for begun := time.Now(); ; time.Sleep(writerPause) {
 		s, err := openIndex(home, path)

@@ -136,7 +136,7 @@ func TestTwoProcessesWriteAtOnce(t *testing.T) {
 		all.Go(func() {
 			var err error
 			if out[i], err = writer(t.Context(), home, each).Output(); err != nil {
-				t.Errorf("%v: %v", err, err.(*exec.ExitError).Stderr)
+				t.Errorf("%v: %s", err, err.(*exec.ExitError).Stderr)
 			}
 		})
 	}
