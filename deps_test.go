@@ -133,7 +133,7 @@ lab/design: fact lab/experiment stats / go.yaml.in/yaml
 lab/experiment/secrets: hole lab/experiment redact setting lazyregexp / go.yaml.in/yaml
 remote: cgroup engine/load engine/unpack fairness observe/probe observe/profile result result/plansecrets server engine/loadplan engine/loadresult lazyregexp /
 lab/versus: hole lab/experiment lazyregexp / mvdan.cc/sh
-lab: fact atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result result/streamed server stats /
+lab: fact say atomicfile digits dynohome lab/experiment fairness observe/probe observe/profile result result/streamed server stats /
 lab/grade: fact say engine/loadresult lab observe/probe result stats setting /
 lab/judge: setting fact engine/loadresult lab lab/grade lab/design lab/experiment observe/probe result say stats engine/loadplan /
 lab/workload: engine/data engine/hurl engine/loadplan engine/luascript engine/onestep engine/proto engine/requests engine/session engine/template fault hole lab/experiment lab/experiment/secrets result/plansecrets setting /

@@ -104,8 +104,6 @@ var ownSentences = map[string]string{
 	"internal/fairness/aspect.go":         "the words of a cell, which are a value of JSON",
 	"internal/fairness/fairness.go":       "as of aspect.go",
 	"internal/fairness/tally.go":          "as of aspect.go",
-	"internal/lab/judge/gate.go":          "a gate's why is one text, which nothing reads",
-	"internal/lab/judge/unpaired.go":      "as of gate.go",
 	"internal/lab/run/ceiling.go":         "a file of an experiment",
 	"internal/result/partial.go":          "how a run ended, in a few words",
 	"internal/result/hdrfile/hdrfile.go":  "a comment in a file of another format",

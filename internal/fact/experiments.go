@@ -30,12 +30,8 @@ func (NotCompared) Kind() Kind { return "not-compared" }
 
 // SelfDiffers says that the baseline, measured twice, differs from itself.
 type SelfDiffers struct {
-	Metric string  `json:"metric"`
-	Ratio  float64 `json:"ratio"`
-	Low    float64 `json:"low"` // of its 95 % interval
-	High   float64 `json:"high"`
-	Bound  string  `json:"bound,omitempty"`  // what is known of it: digits.Bound
-	Before bool    `json:"before,omitempty"` // in an experiment that is compared with others
+	Change
+	Before bool `json:"before,omitempty"` // in an experiment that is compared with others
 }
 
 // Kind is the kind's name.
@@ -115,11 +111,13 @@ const (
 // Kind is the kind's name.
 func (GeneratorChoice) Kind() Kind { return "generator-choice" }
 
-// GradeF says that trials, or runs of a group, are of grade F.
+// GradeF says that trials are of grade F: those of an experiment, of a variant, or runs of a group.
 type GradeF struct {
 	Trials int    `json:"trials"`
 	Of     int    `json:"of"`
-	Why    string `json:"why,omitempty"` // of the first run of a group
+	Why    string `json:"why,omitempty"` // of the first, if they are a variant's or a group's
+	// Lasting is set if trials do not count for which the machine is the only reason.
+	Lasting bool `json:"lasting,omitempty"`
 }
 
 // Kind is the kind's name.

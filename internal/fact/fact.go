@@ -7,6 +7,7 @@
 //	fact.go          Fact, with its JSON
 //	fairness.go      kinds: whether servers answer alike
 //	fleet.go         kinds: the agents of a fleet
+//	gate.go          kinds: why a gate is not decided
 //	generator.go     kinds: the reasons of the generator's self-check
 //	kinds.go         all kinds in one table, and the other kinds' arguments
 //	losses.go        kinds: requests without a latency

@@ -52,6 +52,8 @@ var kinds = byKind(
 	Matters{}, OpensUnknown{}, ArmUnavailable{}, SessionFailed{}, ArmMend{}, SettingSkipped{},
 	CPUInBoth{},
 
+	Worse{}, LeftOpen{}, MayHide{}, TrialsUnreliable{},
+
 	Wanted{}, NotMeasured{}, InScenario{}, NotInLoad{},
 )
 

@@ -1,11 +1,12 @@
 package lab
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"dyno/internal/digits"
+	"dyno/internal/fact"
+	"dyno/internal/say"
 	"dyno/internal/stats"
 )
 
@@ -124,11 +125,7 @@ func (c Comparison) IsWorse() bool {
 
 // Place names what is compared, and at which level.
 func (c Comparison) Place() string {
-	s := c.Metric + " of " + c.Variant
-	if c.Level != "" {
-		s += " at " + c.Level
-	}
-	return s
+	return say.MetricsAt(fact.Scope{Variant: c.Variant, Level: c.Level}, c.Metric)
 }
 
 // Forecast says how much more would decide a comparison, if its estimate and the noise stay what
@@ -137,14 +134,7 @@ func (c Comparison) Forecast() string {
 	if c.Needed() == 0 {
 		return ""
 	}
-	what, of := c.Repetition(), ""
-	if c.Against > 0 {
-		of = " of each"
-	}
-	if c.More > 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("about %d %s more%s would decide", c.Needed(), what, of)
+	return say.Forecast(c.Needed(), c.Against > 0)
 }
 
 // Needed is about how many rounds, or runs of each, would decide a comparison; 0 if that is not
@@ -211,26 +201,29 @@ func (g *GateOutcome) DescribeWorse() string { return strings.Join(g.worsenings(
 func (g *GateOutcome) Explain() string { return strings.Join(g.Items(), "; ") }
 
 // Decide sets the outcome, and what is open beside it.
-func (g *GateOutcome) Decide(verdict string, open []string) {
-	g.Verdict, g.Open = verdict, open
-	g.Why = strings.Join(g.openItems(), "; ")
+func (g *GateOutcome) Decide(verdict string, open []fact.Fact) {
+	g.Verdict, g.Facts, g.Open = verdict, open, nil
+	for _, f := range open {
+		g.Open = append(g.Open, say.Sentence(f))
+	}
+	g.Why = strings.Join(g.OpenItems(), "; ")
 }
 
-// openItems are Open, introduced where there is a regression besides.
-func (g *GateOutcome) openItems() []string {
+// OpenItems are what is open, introduced where there is a regression besides.
+func (g *GateOutcome) OpenItems() []string {
 	open := slices.Clone(g.Open)
+	if len(open) == 0 && g.Why != "" { // of an older dyno
+		return []string{g.Why}
+	}
 	if len(open) > 0 && g.Verdict == Regression {
-		open[0] = "undecided besides: " + open[0]
+		open[0] = "besides: " + open[0]
 	}
 	return open
 }
 
 // Items are what Explain says, item by item; the first begins with the outcome.
 func (g *GateOutcome) Items() []string {
-	open := g.openItems()
-	if len(open) == 0 && g.Why != "" { // of an older dyno
-		open = []string{g.Why}
-	}
+	open := g.OpenItems()
 	lead := "inconclusive: "
 	switch {
 	case g.Verdict == Passed && len(open) == 0:
@@ -247,23 +240,24 @@ func (g *GateOutcome) Items() []string {
 	return open
 }
 
-// Change is by how much the variant differs, and the interval of that: "−35 %" and "[−45, −15]".
-// The interval is "" if there are too few rounds for one.
-func (c Comparison) Change() (change, interval string) {
-	if !c.HasInterval() {
-		return c.Bound.ChangeAlone(c.Ratio), ""
-	}
-	return c.Bound.Change(c.Ratio, c.Low, c.High)
+// Difference is by how much the variant differs.
+func (c Comparison) Difference() fact.Change {
+	return fact.Change{Metric: c.Metric, Ratio: c.Ratio, Low: c.Low, High: c.High,
+		Bound: string(c.Bound), Alone: !c.HasInterval()}
 }
+
+// Change is the difference, and its interval: "−35 %" and "[−45, −15]". The interval is "" if there
+// are too few rounds for one.
+func (c Comparison) Change() (change, interval string) { return say.Change(c.Difference()) }
 
 // ChangeText is a Change in one text: "−35 % [−45, −15]".
-func (c Comparison) ChangeText() string {
-	change, interval := c.Change()
-	return strings.TrimSpace(change + " " + interval)
-}
+func (c Comparison) ChangeText() string { return say.ChangeText(c.Difference()) }
 
 // Worsening says that the variant is worse, and by how much: "p99 of b: worse: +30 % [+20, +40]".
-func (c Comparison) Worsening() string { return c.Place() + ": worse: " + c.ChangeText() }
+func (c Comparison) Worsening() string {
+	return say.Sentence(fact.Fact{Scope: fact.Scope{Variant: c.Variant, Level: c.Level},
+		Args: fact.Worse{Change: c.Difference()}})
+}
 
 // A Shift is the ratio of the latency of an arm to its baseline's, from the fastest requests to the
 // slowest. A better median and a worse p99 are two points of it. No single number shows both.

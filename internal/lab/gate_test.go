@@ -15,9 +15,9 @@ func TestGateItems(t *testing.T) {
 		"inconclusive: x; y":          {GateOutcome{Verdict: Undecided, Why: "x; y", Open: []string{"x", "y"}}, 2},
 		"inconclusive: x; y (old)":    {GateOutcome{Verdict: Undecided, Why: "x; y (old)"}, 1},
 		of:                            {GateOutcome{Verdict: Regression, Missed: worse}, 1},
-		of + "; undecided besides: x; y": {GateOutcome{Verdict: Regression, Missed: worse, Why: "undecided besides: x; y",
+		of + "; besides: x; y": {GateOutcome{Verdict: Regression, Missed: worse, Why: "besides: x; y",
 			Open: []string{"x", "y"}}, 3},
-		of + "; undecided besides: x; z (old)": {GateOutcome{Verdict: Regression, Missed: worse, Why: "undecided besides: x; z (old)"}, 2},
+		of + "; besides: x; z (old)": {GateOutcome{Verdict: Regression, Missed: worse, Why: "besides: x; z (old)"}, 2},
 	} {
 		for range 2 { // it does not change what it has
 			if got := c.g.Explain(); got != want || len(c.g.Items()) != c.items {

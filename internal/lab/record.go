@@ -287,6 +287,7 @@ type GateOutcome struct {
 	Confirmed bool         `json:"confirmed,omitempty"` // a second batch showed the same
 	Why       string       `json:"why,omitempty"`       // in one line
 	Open      []string     `json:"open,omitempty"`      // the items of Why; none in files from before
+	Facts     []fact.Fact  `json:"facts,omitempty"`     // of Open; likewise
 }
 
 // CountSharing is how many of the profiles have the same file as t.

@@ -129,14 +129,12 @@ func Failed(v fact.FailedVariant) string {
 
 // selfDiffers says by how much a baseline differs from itself.
 func selfDiffers(of fact.Scope, a fact.SelfDiffers) string {
-	change, interval := digits.Bound(a.Bound).Change(a.Ratio, a.Low, a.High)
 	when, cannot := "", "this machine cannot show smaller differences now"
 	if a.Before {
 		when, cannot = "in "+of.Group+", ", "its machine could not show smaller differences"
 	}
-	return fmt.Sprintf("%s%s was compared with itself, and %s still differed, by %s %s: "+
-		"%s", when,
-		cell(of.Variant, of.Level), a.Metric, change, interval, cannot)
+	return fmt.Sprintf("%s%s was compared with itself, and %s still differed, by %s: %s", when,
+		cell(of.Variant, of.Level), a.Metric, ChangeText(a.Change), cannot)
 }
 
 func cheaperByQueue(at fact.Scope, a fact.CheaperByQueue) string {
@@ -181,13 +179,28 @@ func generatorChoice(at fact.Scope, a fact.GeneratorChoice) string {
 		figure, two(a.Percent), two(a.Low), two(a.High))
 }
 
-// gradeF says how many trials, or runs of a group, are of grade F.
+// gradeF says how many trials are of grade F: of all, of a variant, or of a group's runs.
 func gradeF(of fact.Scope, a fact.GradeF) string {
-	if of.Group == "" {
-		return fmt.Sprintf("%d of %d trials are of grade F: see their reasons", a.Trials, a.Of)
+	are, why, each, where := areIs(a.Trials), "; the reason in the first of them: ", "run", of.Group
+	if a.Trials == 1 {
+		why = ": "
 	}
-	return fmt.Sprintf("%d of the %d runs of %s are of grade F; the reason in the first of them: %s",
-		a.Trials, a.Of, of.Group, a.Why)
+	if where == "" {
+		each, where = "trial", cell(of.Variant, of.Level)
+	}
+	n := fmt.Sprintf("%d of the %d %ss of %s ", a.Trials, a.Of, each, where)
+	switch {
+	case of.Group == "" && of.Variant == "":
+		return fmt.Sprintf("%d of %s %s of grade F: see their reasons", a.Trials,
+			digits.Plural(int64(a.Of), "trial"), are)
+	case a.Of == 1:
+		n = fmt.Sprintf("the only %s of %s ", each, where)
+	}
+	n += are + " of grade F"
+	if a.Lasting {
+		n += " for other reasons than a busy machine"
+	}
+	return n + why + a.Why
 }
 
 // Cells lists cells with the number of their trials.

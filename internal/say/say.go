@@ -7,6 +7,7 @@
 //	experiments.go  sentences about an experiment
 //	fairness.go     sentences about whether servers answer alike
 //	fleet.go        sentences about the agents of a fleet
+//	gate.go         sentences about a gate that is not decided
 //	generator.go    sentences about the generator, and about the load if it was another
 //	losses.go       sentences about requests without a latency
 //	many.go         sentences about many runs or trials together
@@ -102,7 +103,7 @@ func sentence(f fact.Fact) string {
 	}
 	return cmp.Or(noticeSentence(f.Args), lossSentence(f), serverSentence(f), streamSentence(f),
 		fleetSentence(f), manySentence(f), experimentSentence(f),
-		comparisonSentence(f), fairnessSentence(f.Args), armSentence(f.Args),
+		comparisonSentence(f), gateSentence(f), fairnessSentence(f.Args), armSentence(f.Args),
 		mistakeSentence(f.Args),
 		fmt.Sprintf("a newer dyno found %q, which this dyno cannot explain", f.Kind()))
 }

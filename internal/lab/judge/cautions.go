@@ -80,8 +80,8 @@ func conditionCautions(r *lab.Record, trials []*lab.Trial) (all []fact.Fact) {
 
 // selfDiffers is the fact that a baseline differs from itself.
 func selfDiffers(c lab.Comparison, at fact.Scope, before bool) fact.Fact {
-	return fact.Fact{Severity: fact.Error, Scope: at, Args: fact.SelfDiffers{Metric: c.Metric,
-		Ratio: c.Ratio, Low: c.Low, High: c.High, Bound: string(c.Bound), Before: before}}
+	return fact.Fact{Severity: fact.Error, Scope: at,
+		Args: fact.SelfDiffers{Change: c.Difference(), Before: before}}
 }
 
 // Cautions are the texts that a reader of JSON has of facts. That a server spoiled trials is no

@@ -90,6 +90,15 @@ func Unloaded(r *lab.Record) string {
 
 // coverageFacts are the one fact about variants that cannot be compared; none if all can be.
 func coverageFacts(r *lab.Record) []fact.Fact {
+	args := notCompared(r)
+	if !args.Unpaired && len(args.NotTested)+len(args.Failed) == 0 {
+		return nil
+	}
+	return []fact.Fact{warn(args, fact.Scope{})}
+}
+
+// notCompared is how many variants can be compared, and why the others cannot.
+func notCompared(r *lab.Record) fact.NotCompared {
 	c := CoverageOf(r)
 	args := fact.NotCompared{Comparable: c.Comparable, Variants: c.Variants}
 	for _, a := range r.Arms {
@@ -99,12 +108,8 @@ func coverageFacts(r *lab.Record) []fact.Fact {
 		}
 	}
 	args.Failed = FailedArms(r)
-	if len(args.NotTested)+len(args.Failed) == 0 {
-		if args.Unpaired = LeavesNothing(r); !args.Unpaired {
-			return nil
-		}
-	}
-	return []fact.Fact{warn(args, fact.Scope{})}
+	args.Unpaired = len(args.NotTested)+len(args.Failed) == 0 && LeavesNothing(r)
+	return args
 }
 
 // JoinLines joins the lines of a text into one, because messages of servers may have several.

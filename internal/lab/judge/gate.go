@@ -1,14 +1,11 @@
 package judge
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
-	"dyno/internal/say"
 	"dyno/internal/stats"
 )
 
@@ -23,7 +20,7 @@ type Gate struct {
 	Outcome lab.GateOutcome
 	record  *lab.Record
 	scope   scope
-	open    []string // what the first batch left undecided
+	open    []fact.Fact // what the first batch left undecided
 }
 
 // NewGate returns the gate of a record's experiment, which must have one. The gate has measures, a
@@ -67,13 +64,14 @@ func (g *Gate) JudgeFirst(trials []*lab.Trial) {
 	compared := judgeScope(g.scope, batch)
 	first, spoiled := g.withoutSpoiled(compared, batch)
 	g.Outcome.Missed = regressions(first)
-	unfit := unreliableReasons(g.Outcome.Missed, worthOfTrials(batch))
+	unfit := unreliableFacts(g.Outcome.Missed, worthOfTrials(batch), variantScope)
 	if len(unfit) > 0 {
 		first = WithoutForecasts(first)
 	}
-	verdict, open := decideBatch(first)
+	verdict, open := decideBatch(first, variantScope, false)
 	if verdict == lab.Passed && len(unfit) == 0 { // reports count the second batch, too
-		unfit = unreliableReasons(nil, worthOfTrials(slices.Concat(batch, SelectBatch(trials, true))))
+		worth := worthOfTrials(slices.Concat(batch, SelectBatch(trials, true)))
+		unfit = unreliableFacts(nil, worth, variantScope)
 	}
 	if len(unfit) > 0 {
 		verdict, open = lab.Undecided, append(unfit, open...)
@@ -90,19 +88,19 @@ func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 	second, spoiled := g.withoutSpoiled(judgeSelected(g.scope, batch, func(c lab.Comparison) bool {
 		return containsLike(out.Missed, c)
 	}), batch)
-	verdict, why := decideBatch(second)
-	why = append(why, spoiled...)
+	verdict, why := decideBatch(second, variantScope, false)
 	shown := regressions(second)
+	lost := slices.DeleteFunc(slices.Clone(out.Missed), func(c lab.Comparison) bool {
+		return containsLike(shown, c)
+	})
+	why = slices.Concat(worse(lost, fact.BySecondBatch, variantScope), why, spoiled)
 	if verdict != lab.Regression {
-		verdict = lab.Undecided
-		again := "a second batch of trials did not show the regression again"
-		open = append([]string{withReason(again, why)}, open...)
-	} else if lost := missingPlaces(out.Missed, shown); len(lost) > 0 {
-		again := "not shown again by a second batch of trials: " + strings.Join(lost, ", ")
-		open = append(open, withReason(again, why))
+		verdict, open = lab.Undecided, append(why, open...)
+	} else if len(lost) > 0 {
+		open = append(open, why...)
 	}
 	both := append(SelectBatch(trials, false), batch...)
-	if unfit := unreliableReasons(shown, worthOfTrials(both)); len(unfit) > 0 {
+	if unfit := unreliableFacts(shown, worthOfTrials(both), variantScope); len(unfit) > 0 {
 		verdict, open = lab.Undecided, append(unfit, open...)
 	}
 	out.Confirmed = verdict == lab.Regression
@@ -116,44 +114,64 @@ func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 // spoiled its trials, and without those that seem to show a regression against such a baseline;
 // open is what is said of these.
 func (g *Gate) withoutSpoiled(all []lab.Comparison, trials []*lab.Trial) (
-	kept []lab.Comparison, open []string) {
+	kept []lab.Comparison, open []fact.Fact) {
 	facts := spoiledFacts(g.record, summariesOf(trials))
-	said := map[int]bool{} // the facts that are in open, by place
+	var said []int // the facts that are in open, by place
+	say := func(at int) {
+		if !slices.Contains(said, at) {
+			open, said = append(open, facts[at]), append(said, at)
+		}
+	}
+	of := func(arm, level string) int {
+		return slices.IndexFunc(facts, func(f fact.Fact) bool {
+			return isAt(f, variantScope(arm, level))
+		})
+	}
 	for _, c := range all {
-		own := slices.IndexFunc(facts, func(f fact.Fact) bool {
-			return f.Scope.Variant == c.Variant && f.Scope.Level == c.Level && f.Severity == fact.Error
-		})
-		if own >= 0 && !c.Control && c.Verdict == stats.Inconclusive { // more rounds decide nothing
-			if !said[own] {
-				open, said[own] = append(open, say.Sentence(facts[own])), true
-			}
-			continue
-		}
-		at := slices.IndexFunc(facts, func(f fact.Fact) bool {
-			return f.Scope.Variant == c.Baseline && f.Scope.Level == c.Level
-		})
-		if at < 0 || c.Control || !c.IsWorse() {
+		own, base := of(c.Variant, c.Level), of(c.Baseline, c.Level)
+		switch {
+		case c.Control:
 			kept = append(kept, c)
-			continue
+		case own >= 0 && facts[own].Severity == fact.Error && c.Verdict == stats.Inconclusive:
+			say(own) // more rounds decide nothing
+		case base >= 0 && c.IsWorse():
+			open = append(open, worse([]lab.Comparison{c}, fact.ByTrials, variantScope)...)
+			say(base)
+		default:
+			kept = append(kept, c)
 		}
-		of := facts[at].Args.(fact.ServerSpoiled)
-		open = append(open, fmt.Sprintf("%s, which these trials cannot show: the server of %q spoiled "+
-			"%d of %d (%s)", c.Worsening(), c.Baseline, of.Trials, of.Of, of.Why))
 	}
 	return kept, open
 }
 
-// unreliableReasons are why the trials decide nothing, although bad seems to be worse in them: too
+// scoper is where what is compared was measured, by its name in a comparison and its level.
+type scoper func(name, level string) fact.Scope
+
+// variantScope is where an arm of an experiment was measured.
+func variantScope(arm, level string) fact.Scope { return fact.Scope{Variant: arm, Level: level} }
+
+// isAt reports whether a fact is about what was measured there.
+func isAt(f fact.Fact, at fact.Scope) bool {
+	return f.Scope.Group == at.Group && f.Scope.Variant == at.Variant && f.Scope.Level == at.Level
+}
+
+// worse are facts: so much seems to be worse, which something does not show.
+func worse(all []lab.Comparison, by fact.Unshown, at scoper) (facts []fact.Fact) {
+	for _, c := range all {
+		facts = append(facts, warn(fact.Worse{Change: c.Difference(), Unshown: by},
+			at(c.Variant, c.Level)))
+	}
+	return facts
+}
+
+// unreliableFacts are why the trials decide nothing, although bad seems to be worse in them: too
 // many are unreliable. There is none if they can be relied on.
-func unreliableReasons(bad []lab.Comparison, worth Worth) (why []string) {
+func unreliableFacts(bad []lab.Comparison, worth Worth, at scoper) []fact.Fact {
 	if !worth.IsUnreliable() {
 		return nil
 	}
-	why = []string{worth.String()}
-	for _, c := range bad {
-		why = append(why, c.Worsening()+", which these trials cannot show")
-	}
-	return why
+	first := warn(fact.TrialsUnreliable(worth), fact.Scope{})
+	return append([]fact.Fact{first}, worse(bad, fact.ByTrials, at)...)
 }
 
 // WithoutForecasts are the comparisons without the number of rounds that would decide them: of
@@ -166,24 +184,6 @@ func WithoutForecasts(all []lab.Comparison) []lab.Comparison {
 	return all
 }
 
-// withReason is what, followed by why in brackets if that is known.
-func withReason(what string, why []string) string {
-	if len(why) == 0 {
-		return what
-	}
-	return what + " (" + strings.Join(why, "; ") + ")"
-}
-
-// missingPlaces are the places of all that are not among others.
-func missingPlaces(all, others []lab.Comparison) (lost []string) {
-	for _, c := range all {
-		if !containsLike(others, c) {
-			lost = append(lost, c.Place())
-		}
-	}
-	return lost
-}
-
 // containsLike reports whether all contains a comparison of the same two arms by the same measure.
 func containsLike(all []lab.Comparison, c lab.Comparison) bool {
 	return slices.ContainsFunc(all, func(d lab.Comparison) bool {
@@ -193,38 +193,26 @@ func containsLike(all []lab.Comparison, c lab.Comparison) bool {
 }
 
 // decideBatch decides one batch, and lists everything that keeps it from passing. Controls that
-// differ come first, because they make all else uncertain.
-func decideBatch(all []lab.Comparison) (verdict string, open []string) {
+// differ come first, because they make all else uncertain; before says that they were measured in
+// experiments of before.
+func decideBatch(all []lab.Comparison, at scoper, before bool) (verdict string, open []fact.Fact) {
 	bad := regressions(all)
-	var controls []string
 	for _, c := range all {
 		if c.Control && c.Verdict == stats.Different {
-			controls = append(controls, c.Place())
+			open = append(open, selfDiffers(c, at(c.Baseline, c.Level), before))
 		}
 	}
-	if len(controls) > 0 {
-		all = WithoutForecasts(all)
+	differs := len(open) > 0
+	if differs {
+		all, open = WithoutForecasts(all), append(open, worse(bad, fact.ByMachine, at)...)
 	}
 	for _, c := range all {
-		switch {
-		case c.Control, containsLike(bad, c):
-		case c.Verdict == stats.Inconclusive:
-			open = append(open, c.Place()+": "+undecidedReason(c))
+		if !c.Control && c.Verdict == stats.Inconclusive {
+			open = addOpen(open, c, at)
 		}
 	}
 	switch {
-	case len(controls) > 0:
-		differs := ": it differs from itself"
-		if len(controls) > 1 {
-			differs = ": each differs from itself"
-		}
-		why := []string{strings.Join(controls, ", ") + differs +
-			"; the machine does not support the comparison now"}
-		for _, c := range bad {
-			why = append(why, c.Worsening()+", which this machine cannot show")
-		}
-		return lab.Undecided, append(why, open...)
-	case len(bad) > 0:
+	case !differs && len(bad) > 0:
 		return lab.Regression, open
 	case len(open) > 0:
 		return lab.Undecided, open
@@ -233,30 +221,23 @@ func decideBatch(all []lab.Comparison) (verdict string, open []string) {
 }
 
 // setOutcome sets the outcome and its reasons. A gate with anything undecided does not pass.
-func setOutcome(g *lab.GateOutcome, verdict string, open []string) {
+func setOutcome(g *lab.GateOutcome, verdict string, open []fact.Fact) {
 	if verdict == lab.Passed && len(open) > 0 {
 		verdict = lab.Undecided
 	}
 	g.Decide(verdict, open)
 }
 
-// undecidedReason explains why a comparison is inconclusive, and what would decide it.
-func undecidedReason(c lab.Comparison) string {
-	number, more := fmt.Sprintf("%d pairs", c.Trials), "rounds"
-	if c.Against > 0 {
-		number, more = fmt.Sprintf("%d and %d runs", c.Against, c.Trials), "runs of each"
-	}
+// addOpen adds why a comparison is inconclusive, and what would decide it.
+func addOpen(all []fact.Fact, c lab.Comparison, at scoper) []fact.Fact {
 	if !c.HasInterval() {
-		return number + " are too few for a 95 % interval"
+		return addHiding(all, c, fact.MayHide{By: fact.TooFew, Count: c.Trials}, at)
 	}
-	why := c.ChangeText() + ", which leaves it open"
-	switch {
-	case c.More >= stats.MoreMax:
-		why += fmt.Sprintf("; not even %d %s more would decide", stats.MoreMax, more)
-	case c.More > 0:
-		why += "; " + c.Forecast()
+	a := fact.LeftOpen{Change: c.Difference(), More: c.Needed(), Apart: c.Against > 0}
+	if c.More >= stats.MoreMax {
+		a.More, a.Beyond = stats.MoreMax, true
 	}
-	return why
+	return append(all, warn(a, at(c.Variant, c.Level)))
 }
 
 // regressions are the comparisons that show a regression.
@@ -271,45 +252,35 @@ func regressions(all []lab.Comparison) (bad []lab.Comparison) {
 
 // gateGaps are the reasons why trials do not prove that there is no regression, or no other than
 // those found.
-func (g *Gate) gateGaps(trials []*lab.Trial, all []lab.Comparison) (gaps []string) {
-	gaps = append(g.unloadedArms(), g.unmeasuredPlaces(all)...)
+func (g *Gate) gateGaps(trials []*lab.Trial, all []lab.Comparison) (gaps []fact.Fact) {
+	missing := notCompared(g.record)
 	if !slices.ContainsFunc(all, func(c lab.Comparison) bool { return !c.Control }) {
-		gaps = append(gaps, "nothing was compared")
+		missing.Comparable, missing.Unpaired = 0, true
 	}
+	for i := range missing.NotTested {
+		missing.NotTested[i].Remedy = "" // a caution has it
+	}
+	if missing.Unpaired || len(missing.NotTested) > 0 {
+		gaps = append(gaps, warn(missing, fact.Scope{}))
+	}
+	gaps = append(gaps, g.unmeasuredPlaces(all)...)
 	var stored []lab.Slot
 	for _, t := range trials {
 		stored = append(stored, t.Slot)
 	}
-	if lacks := lackingTrials(g.record, stored); len(lacks) > 0 {
-		gaps = append(gaps, "trials are lacking: "+say.Cells(countByCell(lacks)))
-	}
 	first := SelectBatch(trials, false)
-	said := spoiledFacts(g.record, summariesOf(first)) // by withoutSpoiled
-	return append(append(gaps, hiddenDifferences(all)...), failedCells(first, said)...)
-}
-
-// unloadedArms are the arms that were not tested, each with the reason.
-func (g *Gate) unloadedArms() (gaps []string) {
-	for _, a := range g.record.Arms {
-		switch {
-		case a.LeftOut: // by --quick, which gates only the others
-		case len(a.Missing) > 0:
-			gaps = append(gaps, fmt.Sprintf("%q is not available here", a.Name))
-		case a.Unfit != "" && !a.Control:
-			gaps = append(gaps, fmt.Sprintf("%q was not tested: %s", a.Name, JoinLines(a.Unfit)))
-		}
-	}
-	return gaps
+	return slices.Concat(gaps, lostTrials(g.record, stored), hiddenDifferences(all, variantScope),
+		failedCells(first, spoiledFacts(g.record, summariesOf(first))))
 }
 
 // unmeasuredPlaces are the comparisons that the gate needs and that are not among all.
-func (g *Gate) unmeasuredPlaces(all []lab.Comparison) (gaps []string) {
+func (g *Gate) unmeasuredPlaces(all []lab.Comparison) (gaps []fact.Fact) {
 	for _, arm := range g.scope.arms {
 		for _, level := range g.scope.levels {
 			for _, m := range g.scope.judgedAt(level) {
 				c := lab.Comparison{Metric: string(m), Level: level, Variant: arm.name, Baseline: arm.baseline}
 				if arm.baseline != "" && !arm.control && !containsLike(all, c) {
-					gaps = append(gaps, c.Place()+" was never measured")
+					gaps = addHiding(gaps, c, fact.MayHide{By: fact.Unmeasured}, variantScope)
 				}
 			}
 		}
@@ -317,45 +288,84 @@ func (g *Gate) unmeasuredPlaces(all []lab.Comparison) (gaps []string) {
 	return gaps
 }
 
-// hiddenDifferences explains which comparisons without a regression may hide one.
-func hiddenDifferences(all []lab.Comparison) (gaps []string) {
-	say := func(format string, args ...any) { gaps = append(gaps, fmt.Sprintf(format, args...)) }
+// hiddenDifferences are which comparisons without a regression may hide one, and why.
+func hiddenDifferences(all []lab.Comparison, at scoper) (gaps []fact.Fact) {
 	bad := regressions(all)
 	for _, c := range all {
+		var a fact.MayHide
 		switch {
 		case c.Control, containsLike(bad, c):
+			continue
 		case c.Missing > 0:
-			say("%s: %d rounds lack it", c.Place(), c.Missing)
+			a.By, a.Count = fact.ValueLacks, c.Missing
 		case c.ClientBound:
-			say("%s: the generator was at its limit, which may hide a difference", c.Place())
+			a.By = fact.AtItsLimit
 		case c.Disturbed > 0:
-			say("%s: in %d pairs the generator was held up, which may hide a difference", c.Place(),
-				c.Disturbed)
+			a.By, a.Count = fact.HeldUp, c.Disturbed
 		case c.OtherLoad > 0:
-			say("%s: in %d pairs the load was not the one asked for", c.Place(), c.OtherLoad)
+			a.By, a.Count = fact.AnotherLoad, c.OtherLoad
+		default:
+			continue
+		}
+		gaps = addHiding(gaps, c, a, at)
+	}
+	return gaps
+}
+
+// addHiding adds why a comparison may hide a difference, to the fact that says it of another metric
+// if there is one.
+func addHiding(all []fact.Fact, c lab.Comparison, a fact.MayHide, at scoper) []fact.Fact {
+	where := at(c.Variant, c.Level)
+	a.Against, a.Metrics = c.Against, []string{c.Metric}
+	for i, f := range all {
+		other, is := f.Args.(fact.MayHide)
+		if is && isAt(f, where) && other.By == a.By && other.Count == a.Count &&
+			other.Against == a.Against {
+			a.Metrics = append(other.Metrics, c.Metric)
+			all[i].Args = a
+			return all
+		}
+	}
+	return append(all, warn(a, where))
+}
+
+// failedCells count the trials of each cell that have grade F not only because of the machine, but
+// for cells that a server spoiled as a whole.
+func failedCells(trials []*lab.Trial, spoiled []fact.Fact) (gaps []fact.Fact) {
+	cells := map[lab.CellKey][]*lab.Trial{}
+	var order []lab.CellKey
+	for _, t := range trials {
+		at := lab.CellKey{Arm: t.Arm, Level: t.Level}
+		if cells[at] == nil {
+			order = append(order, at)
+		}
+		cells[at] = append(cells[at], t)
+	}
+	for _, c := range order {
+		at := variantScope(c.Arm, c.Level)
+		if !slices.ContainsFunc(spoiled, func(f fact.Fact) bool {
+			return f.Severity == fact.Error && isAt(f, at)
+		}) {
+			gaps = append(gaps, lastingF(cells[c], at)...)
 		}
 	}
 	return gaps
 }
 
-// failedCells names one trial of each cell that has grade F not only because of the machine, but
-// for cells that a server spoiled as a whole.
-func failedCells(trials []*lab.Trial, spoiled []fact.Fact) (gaps []string) {
-	var failed []lab.CellKey
-	for _, f := range spoiled {
-		if f.Severity == fact.Error {
-			failed = append(failed, lab.CellKey{Arm: f.Scope.Variant, Level: f.Scope.Level})
-		}
-	}
+// lastingF is how many of the trials have grade F not only because of the machine, with the first
+// one's reason; none if none has.
+func lastingF(trials []*lab.Trial, at fact.Scope) []fact.Fact {
+	a := fact.GradeF{Of: len(trials), Lasting: true}
 	for _, t := range trials {
 		if t.Grade != lab.GradeF || t.SpoiledByMachine() {
 			continue
 		}
-		if c := (lab.CellKey{Arm: t.Arm, Level: t.Level}); !slices.Contains(failed, c) {
-			failed = append(failed, c)
-			gaps = append(gaps, fmt.Sprintf("trial %s is of grade F: %s", t.ID,
-				t.FirstReason(func(why lab.Reason) bool { return why.Grade == lab.GradeF })))
+		if a.Trials++; a.Trials == 1 {
+			a.Why = t.FirstReason(func(r lab.Reason) bool { return r.Grade == lab.GradeF && !r.Passing })
 		}
 	}
-	return gaps
+	if a.Trials == 0 {
+		return nil
+	}
+	return []fact.Fact{warn(a, at)}
 }

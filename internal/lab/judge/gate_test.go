@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/internal/fact"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
 	"dyno/internal/result"
+	"dyno/internal/say"
 	"dyno/internal/stats"
 )
 
@@ -21,7 +23,7 @@ func TestChangesHaveNoDigitsOfTheNoise(t *testing.T) {
 	r := &lab.Record{Definition: lab.Definition{Experiment: new(experiment.Experiment)},
 		Findings: lab.Findings{Verdicts: []lab.Comparison{self}}}
 	u := &Unpaired{Verdicts: []lab.Comparison{self}}
-	for name, got := range map[string]string{"a regression": c.Worsening(), "undecided": undecidedReason(c),
+	for name, got := range map[string]string{"a regression": c.Worsening(), "undecided": sentences(addOpen(nil, c, variantScope))[0],
 		"A/A": strings.Join(Cautions(cautionsOf(r, nil)), "\n"), "A/A of runs": strings.Join(Cautions(u.cautions()), "\n")} {
 		if change := "+23 % [−29, +93]"; !strings.Contains(got, change) {
 			t.Errorf("%s: %q does not have %q", name, got, change)
@@ -29,10 +31,17 @@ func TestChangesHaveNoDigitsOfTheNoise(t *testing.T) {
 	}
 }
 
+func sentences(facts []fact.Fact) (all []string) {
+	for _, f := range facts {
+		all = append(all, say.Sentence(f))
+	}
+	return all
+}
+
 // What differs from itself comes first, and hides nothing else that was found.
 func TestDecide(t *testing.T) {
 	compare := func(variant string, v stats.Verdict, control bool) lab.Comparison {
-		return lab.Comparison{Metric: "p50", Variant: variant, Verdict: v, Ratio: 0.5, Better: 1, Control: control,
+		return lab.Comparison{Metric: "p50", Variant: variant, Baseline: "base", Verdict: v, Ratio: 0.5, Better: 1, Control: control,
 			Confidence: 0.95}
 	}
 	self := compare("base", stats.Different, true)
@@ -45,12 +54,13 @@ func TestDecide(t *testing.T) {
 		{[]lab.Comparison{bad}, lab.Regression, nil},
 		{[]lab.Comparison{bad, open}, lab.Regression, []string{"p50 of odd: "}},
 		{[]lab.Comparison{open}, lab.Undecided, []string{"p50 of odd: "}},
-		{[]lab.Comparison{self, bad, open}, lab.Undecided, []string{"p50 of base: it differs from itself",
+		{[]lab.Comparison{self, bad, open}, lab.Undecided, []string{"\"base\" was compared with itself, and p50 still differed, by −50 %",
 			"p50 of slow: worse: −50 %", "p50 of odd: "}},
-		{[]lab.Comparison{self, self}, lab.Undecided, []string{"p50 of base, p50 of base: each differs from itself"}},
+		{[]lab.Comparison{self, self}, lab.Undecided, []string{"\"base\" was", "\"base\" was"}},
 		{[]lab.Comparison{compare("base", stats.Equivalent, true)}, lab.Passed, nil},
 	} {
-		verdict, why := decideBatch(test.all)
+		verdict, facts := decideBatch(test.all, variantScope, false)
+		why := sentences(facts)
 		if same := slices.EqualFunc(why, test.open, strings.HasPrefix); verdict != test.verdict || !same {
 			t.Errorf("%s: %q, want %s: %q", verdict, why, test.verdict, test.open)
 		}
@@ -80,7 +90,8 @@ func TestGateWithholds(t *testing.T) {
 		for i := range test.repeated {
 			trials = append(trials, &lab.Trial{Slot: trials[i].Slot, Attempt: 2, Grade: lab.GradeA})
 		}
-		if why := unreliableReasons([]lab.Comparison{bad}, worthOfTrials(trials)); !slices.EqualFunc(why, test.want, strings.HasPrefix) {
+		why := sentences(unreliableFacts([]lab.Comparison{bad}, worthOfTrials(trials), variantScope))
+		if !slices.EqualFunc(why, test.want, strings.HasPrefix) {
 			t.Errorf("%+v: %q", test, why)
 		}
 	}
@@ -166,18 +177,19 @@ func TestGateOfASpoiledBaseline(t *testing.T) {
 		if g.Outcome.Verdict == lab.Regression {
 			g.JudgeSecond(trials)
 		}
-		why := strings.Contains(g.Outcome.Why, "the server of \"old\" spoiled 8 of 8 (half failed)")
+		why := strings.Contains(g.Outcome.Why, "the server of \"old\" spoiled all 8 of its trials (half failed)")
 		if g.Outcome.Verdict != want || why != (spoiled == "old") {
 			t.Errorf("%q spoiled: %+v", spoiled, g.Outcome)
 		}
 		if spoiled == "new" { // what is undecided of it is so because of its server, and more rounds do not help
 			open := lab.Comparison{Metric: "cpu", Level: "l", Variant: "new", Baseline: "old", Verdict: stats.Inconclusive, More: 2}
-			kept, why := g.withoutSpoiled([]lab.Comparison{open}, trials[:16])
+			kept, facts := g.withoutSpoiled([]lab.Comparison{open}, trials[:16])
+			why := sentences(facts)
 			const want = "the server of \"new\" spoiled all 8 of its trials (half failed); this happened in none of 8 trials of other variants; nothing else disturbed the machine"
 			if len(kept) > 0 || !slices.Equal(why, []string{want}) {
 				t.Errorf("%+v, %q", kept, why)
 			}
-			if gaps := strings.Join(g.gateGaps(trials, nil), "; "); strings.Contains(gaps, "grade F") {
+			if gaps := strings.Join(sentences(g.gateGaps(trials, nil)), "; "); strings.Contains(gaps, "grade F") {
 				t.Error(gaps)
 			}
 		}
@@ -189,8 +201,8 @@ func TestNoForecast(t *testing.T) {
 	open := lab.Comparison{Metric: "p50", Variant: "odd", Verdict: stats.Inconclusive, Ratio: 1.1, Low: 0.9, High: 1.3, More: 14, Confidence: 0.95}
 	self := lab.Comparison{Metric: "p50", Variant: "base", Control: true, Verdict: stats.Different, Ratio: 1.1, Confidence: 0.95}
 	for _, all := range [][]lab.Comparison{{open}, {self, open}} {
-		_, why := decideBatch(all)
-		if said := strings.Join(why, "; "); strings.Contains(said, " more would decide") != (len(all) == 1) {
+		_, why := decideBatch(all, variantScope, false)
+		if said := strings.Join(sentences(why), "; "); strings.Contains(said, " more would decide") != (len(all) == 1) {
 			t.Error(said)
 		}
 	}

@@ -66,6 +66,18 @@ func (u *Unpaired) sampleScope(s Sample) fact.Scope {
 	return at
 }
 
+// scopeOf is where a sample was measured, by its name in a comparison.
+func (u *Unpaired) scopeOf(name, level string) fact.Scope {
+	for _, g := range u.Groups {
+		for _, s := range g.Samples {
+			if s.Name == name && s.Level == level {
+				return u.sampleScope(s)
+			}
+		}
+	}
+	return fact.Scope{Group: name, Level: level}
+}
+
 // checkComparable reports groups that cannot or must not be compared. It notes what only the first
 // group has, because a gate must not pass without it.
 func (u *Unpaired) checkComparable() error {
@@ -157,15 +169,7 @@ func (u *Unpaired) cautions() (all []fact.Fact) {
 		if !c.Control || c.Verdict != stats.Different {
 			continue
 		}
-		at := fact.Scope{Group: c.Baseline, Level: c.Level}
-		for _, g := range u.Groups {
-			for _, s := range g.Samples {
-				if s.Name == c.Baseline && s.Level == c.Level {
-					at = u.sampleScope(s)
-				}
-			}
-		}
-		all = append(all, selfDiffers(c, at, true))
+		all = append(all, selfDiffers(c, u.scopeOf(c.Baseline, c.Level), true))
 	}
 	all = append(append(all, u.orderFacts()...), u.tooFewFacts()...)
 	var results []*result.Result

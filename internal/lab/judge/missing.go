@@ -42,16 +42,23 @@ func listedSlots(r *lab.Record) (all []lab.Slot) {
 // goOn is what runs trials that are missing.
 var goOn = []fact.Remedy{{Setting: "resume", Value: fact.Some}}
 
+// lostTrials are the one fact about trials that are not stored; none if all are.
+func lostTrials(r *lab.Record, stored []lab.Slot) []fact.Fact {
+	lacks := lackingTrials(r, stored)
+	if len(lacks) == 0 {
+		return nil
+	}
+	return []fact.Fact{{Severity: fact.Warning, Remedies: goOn,
+		Args: fact.TrialsLost{Trials: len(lacks), Cells: countByCell(lacks)}}}
+}
+
 // lossCautions names the cells of a finished experiment that lack trials or a profile of their own;
 // none if nothing is missing.
 func lossCautions(r *lab.Record) (all []fact.Fact) {
 	if r.State != lab.Complete && r.State != lab.OverBudget {
 		return nil
 	}
-	if lacks := lackingTrials(r, listedSlots(r)); len(lacks) > 0 {
-		all = append(all, fact.Fact{Severity: fact.Warning, Remedies: goOn,
-			Args: fact.TrialsLost{Trials: len(lacks), Cells: countByCell(lacks)}})
-	}
+	all = lostTrials(r, listedSlots(r))
 	var one []fact.CellTrials
 	for _, t := range r.Profiles {
 		if t.File != "" && lab.CountSharing(r.Profiles, t) > 1 {

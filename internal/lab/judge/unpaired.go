@@ -426,13 +426,16 @@ func (u *Unpaired) addCell(s Sample, m lab.Measure) {
 // DecideGate decides the gate. A regression is a difference for the worse. The gate passes only if
 // all requested comparisons were made, from reliable runs.
 func (u *Unpaired) DecideGate() {
-	all := u.Labelled(u.Verdicts)
 	u.Gate = &lab.GateOutcome{Missed: regressions(u.Verdicts)}
-	verdict, open := decideBatch(all)
-	if unfit := unreliableReasons(u.Gate.Missed, u.worth()); len(unfit) > 0 {
+	verdict, open := decideBatch(u.Verdicts, u.scopeOf, true)
+	if unfit := unreliableFacts(u.Gate.Missed, u.worth(), u.scopeOf); len(unfit) > 0 {
 		verdict, open = lab.Undecided, append(unfit, open...)
 	}
-	setOutcome(u.Gate, verdict, slices.Concat(open, Cautions(u.gaps), u.gateDoubts(all)))
+	doubts := hiddenDifferences(u.Verdicts, u.scopeOf)
+	for i, g := range u.Groups {
+		doubts = append(doubts, lastingF(g.allTrials(), fact.Scope{Group: Letter(i)})...)
+	}
+	setOutcome(u.Gate, verdict, slices.Concat(open, u.gaps, doubts))
 }
 
 // worth counts the trials of all groups: runs of their own, each of which counts.
@@ -446,47 +449,4 @@ func (u *Unpaired) worth() (w Worth) {
 		}
 	}
 	return w
-}
-
-// gateDoubts are the reasons why runs do not prove that there is no regression, or no other than
-// those found.
-func (u *Unpaired) gateDoubts(all []lab.Comparison) (doubts []string) {
-	bad := regressions(all)
-	for _, c := range all {
-		switch {
-		case c.Control, containsLike(bad, c):
-		case c.Missing > 0:
-			doubts = append(doubts, fmt.Sprintf("%s: %d %ss lack it", c.Place(), c.Missing,
-				c.Repetition()))
-		case c.ClientBound:
-			doubts = append(doubts, fmt.Sprintf("%s: the generator was at its limit, which may "+
-				"hide a difference", c.Place()))
-		case c.Disturbed > 0:
-			doubts = append(doubts, fmt.Sprintf("%s: in %d runs the generator was held up, which may "+
-				"hide a difference", c.Place(), c.Disturbed))
-		case c.OtherLoad > 0:
-			doubts = append(doubts, fmt.Sprintf("%s: in %d runs the load was not the one asked for",
-				c.Place(), c.OtherLoad))
-		}
-	}
-	for i, g := range u.Groups {
-		if n, why := countFailed(g.allTrials()); n > 0 {
-			doubts = append(doubts, fmt.Sprintf("%d runs of %s are of grade F: %s", n, Letter(i), why))
-		}
-	}
-	return doubts
-}
-
-// countFailed counts the trials of grade F that the machine alone did not cause, with the first
-// one's reason.
-func countFailed(trials []*lab.Trial) (n int, why string) {
-	for _, t := range trials {
-		if t.Grade != lab.GradeF || t.SpoiledByMachine() {
-			continue
-		}
-		if n++; n == 1 {
-			why = t.FirstReason(func(r lab.Reason) bool { return r.Grade == lab.GradeF && !r.Passing })
-		}
-	}
-	return n, why
 }

@@ -79,16 +79,16 @@ func TestCompareResults(t *testing.T) {
 		{"before", runs(-90, noisy(6, 1000)...), stats.Equivalent, lab.Passed,
 			"every run of B began before the first of A"},
 		{"wild", runs(1, 500, 1500, 700, 1400, 600, 1900), stats.Inconclusive, lab.Undecided,
-			"which leaves it open"},
+			"throughput of B: undecided: "},
 		{"one run", runs(1, 900), stats.Inconclusive, lab.Undecided,
-			"6 and 1 runs are too few for a 95 % interval"},
+			"throughput, p50 and p99 of B: 1 run against 6 is too few for a 95 % interval"},
 		{"not after Holm", runs(1, noisy(3, 900)...), stats.Inconclusive, lab.Undecided,
-			"6 and 3 runs are too few for a 95 % interval"},
-		{"generator's limit", bound, stats.Equivalent, lab.Undecided, "throughput of B: the generator " +
+			"3 runs against 6 are too few for a 95 % interval"},
+		{"generator's limit", bound, stats.Equivalent, lab.Undecided, "throughput, p50 and p99 of B: the generator " +
 			"was at its limit"},
 		{"unreliable", unreliable, stats.Different, lab.Undecided, "6 of 12 trials are unreliable (grade F); throughput"},
-		{"errors", failing, stats.Equivalent, lab.Undecided, "1 runs of B are of grade F: 10 of 100"},
-		{"no answer", silent, stats.Equivalent, lab.Undecided, "throughput of B: 1 runs lack it"},
+		{"errors", failing, stats.Equivalent, lab.Undecided, "1 of the 6 runs of B is of grade F for other reasons than a busy machine: 10 of 100"},
+		{"no answer", silent, stats.Equivalent, lab.Undecided, "throughput, p50 and p99 of B: 1 run has no value"},
 		{"too few exchanges", few, stats.Equivalent, lab.Undecided, "no comparison of p99: 6 runs of A, but none of B, have the 368 requests " +
 			"that a p99 needs; make the runs longer"},
 	} {
@@ -323,7 +323,7 @@ func TestCompareNeedsQuietMachines(t *testing.T) {
 	}
 	u.DecideGate()
 	c := u.Verdicts[len(u.Verdicts)-1]
-	if u.Gate.Verdict != lab.Undecided || !strings.Contains(u.Gate.Why, "differs from itself") ||
+	if u.Gate.Verdict != lab.Undecided || !strings.Contains(u.Gate.Why, "was compared with itself, and throughput still differed") ||
 		c.Verdict != stats.Inconclusive || c.Floor < 0.19 {
 		t.Errorf("%+v %+v", u.Gate, c)
 	}

@@ -1,9 +1,9 @@
 package judge
 
 import (
-	"fmt"
-
+	"dyno/internal/fact"
 	"dyno/internal/lab"
+	"dyno/internal/say"
 )
 
 // A Worth is how many trials can be relied on. Of a trial that was repeated, one attempt counts.
@@ -46,17 +46,8 @@ func (w Worth) IsUnreliable() bool { return isTooMany(w.Unreliable, w.Trials) }
 
 func isTooMany(n, trials int) bool { return float64(n) > RepeatMax*float64(trials) }
 
-// String is "7 of 20 trials are unreliable (grade F)".
-func (w Worth) String() string {
-	trials, are := "trials", "are"
-	if w.Trials == 1 {
-		trials = "trial"
-	}
-	if w.Unreliable == 1 {
-		are = "is"
-	}
-	return fmt.Sprintf("%d of %d %s %s unreliable (grade F)", w.Unreliable, w.Trials, trials, are)
-}
+// String is "7 of 20 trials are unreliable (grade F)", or "The only trial is unreliable (grade F)".
+func (w Worth) String() string { return say.Start(fact.Fact{Args: fact.TrialsUnreliable(w)}) }
 
 // CountedAttempts are the attempts that count: of a trial that was repeated the better graded one.
 // repeated is how many trials have an unreliable attempt that does not.

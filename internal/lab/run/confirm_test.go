@@ -44,17 +44,18 @@ func TestGateConfirms(t *testing.T) {
 	gated := strings.Replace(three, "  slow:", "  slower: {url: http://slower.invalid/}\n"+
 		"  lame: {url: http://lame.invalid/}\n  slow:", 1) +
 		"gate: {metrics: [throughput], margin: 3%, confirm: true}\n"
-	lame := `"lame" was not tested`
+	lame := `"lame" is not tested: it does not start`
 	for name, test := range map[string]struct {
 		second  map[string]float64 // what the rates become
 		verdict string
 		whys    []string
 	}{
-		"confirmed": {nil, lab.Regression, []string{"undecided besides: ", lame}},
-		"partly": {map[string]float64{"slow": 1000}, lab.Regression, []string{"undecided besides: ", lame,
-			"not shown again by a second batch of trials: throughput of slow at low, throughput of slow at high"}},
+		"confirmed": {nil, lab.Regression, []string{"besides: ", lame}},
+		"partly": {map[string]float64{"slow": 1000}, lab.Regression, []string{"besides: ", lame,
+			"throughput of slow at low: worse: −19.9 % [−20.3, −19.7], which a second batch of trials did not show again",
+			"throughput of slow at high: worse: −20.0 % [−20.2, −19.7], which a second batch of trials did not show again"}},
 		"not confirmed": {map[string]float64{"slow": 1000, "slower": 1000}, lab.Undecided,
-			[]string{"a second batch of trials did not show the regression again", lame}},
+			[]string{"throughput of slower at high: worse: −30.1 % [−30.3, −29.9], which a second batch of trials did not show again", lame}},
 	} {
 		b := newTestBench(t)
 		b.noise = 0.002

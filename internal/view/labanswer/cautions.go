@@ -186,8 +186,8 @@ func outcomeCautions(r *lab.Record) (all []answer.Caution) {
 			c.Reasons = append(c.Reasons, fmt.Sprintf("%s of %s: %s",
 				placeName(m.Metric, r.ShownLevel(m.Level)), format.PlainLine(m.Variant), m.ChangeText()))
 		}
-		if g.Why != "" {
-			c.Reasons = append(c.Reasons, format.PlainLine(g.Why))
+		for _, item := range g.OpenItems() {
+			c.Reasons = append(c.Reasons, format.PlainLine(item))
 		}
 		all = append(all, c)
 	}

@@ -307,15 +307,13 @@ func gateOf(g *lab.GateOutcome) document.Part {
 		return document.Part{}
 	}
 	s := document.Part{Head: "Gate", Text: []string{g.Verdict}}
-	if g.Why != "" {
-		s.Text[0] += ": " + g.Why
-	}
 	for _, c := range g.Missed {
 		s.Text = append(s.Text, variantSentence(c, labanswer.FindingOf(c, g.Missed)))
 	}
 	if g.Confirmed {
 		s.Text = append(s.Text, "A second batch of trials showed it again.")
 	}
+	s.Text = append(s.Text, g.OpenItems()...)
 	return s
 }
 
