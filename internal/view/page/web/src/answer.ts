@@ -3,7 +3,7 @@
 
 import { h } from "./dom";
 import { download, pngOf } from "./export";
-import { banner, copyable, copyButton, unbroken } from "./layout";
+import { banner, copyable, copyButton } from "./layout";
 import { table } from "./table";
 
 export interface Caution {
@@ -66,17 +66,13 @@ const kinds = { clear: "good", note: "plain", doubt: "doubt", bad: "bad" } as co
     saves a picture of. */
 export function firstScreen(a: Answer, charts: Node[], summary: string, chart: (() => SVGSVGElement | null) | null): HTMLElement {
   return h("section", { id: "answer", "aria-label": "The answer" },
-    h("h2", { class: "sentence" }, ...whole(a.sentence)),
+    h("h2", { class: "sentence" }, a.sentence),
     uncovered(a),
     h("div", { class: "first" },
       box(a),
       h("div", { class: "charts" }, ...charts),
       h("div", { class: "aside" }, next(a), buttons(summary, chart), conditions(a))));
 }
-
-/** whole is a sentence in which no figure is parted from its interval or its percent. */
-const whole = (s: string): (string | Node)[] =>
-  s.split(/((?:[−+×]?[\d.,]+ ?%? )?\[[^\]]*\]|[−+]?[\d.,]+ (?:%|[µmn]?s(?![a-z])))/).map((part, i) => (i % 2 === 1 ? h("span", { class: "nowrap" }, part) : part));
 
 /** uncovered says above the verdicts of which variants there is none, and why. */
 export const uncovered = (a: Answer): HTMLElement | null =>
@@ -90,7 +86,7 @@ function box(a: Answer): HTMLElement | null {
   const all = a.cautions ?? [];
   const [worst, ...others] = a.uncovered ? all.filter((c) => !isUncovered(c)) : all;
   if (!worst) return a.box_text ? banner(kinds[a.box], a.box_text) : null;
-  const list = others.map((c) => h("li", { class: c.severity }, ...unbroken(c.says), ...details(c)));
+  const list = others.map((c) => h("li", { class: c.severity }, c.says, ...details(c)));
   const items = (some: HTMLElement[], name: string) => h("ul", { class: "cautions", "aria-label": name }, ...some);
   const left = list.slice(shown);
   return banner(kinds[a.box === "bad" ? a.box : worst.severity], worst.says, [
@@ -107,15 +103,15 @@ function details(c: Caution, unfolded = 0): Node[] {
   return [
     ...(c.scope ? [h("span", { class: "scope" }, ` (${c.scope})`)] : []),
     ...(reasons.length > 0 ? [h("details", { class: "reasons", open: reasons.length <= unfolded }, h("summary", {}, reasons.length === 1 ? "the reason" : `${reasons.length} reasons`),
-      h("ul", {}, ...reasons.map((r) => h("li", {}, ...unbroken(r)))))] : []),
-    ...(c.remedy ? [h("span", { class: "remedy" }, ...unbroken(c.remedy))] : []),
+      h("ul", {}, ...reasons.map((r) => h("li", {}, r))))] : []),
+    ...(c.remedy ? [h("span", { class: "remedy" }, c.remedy)] : []),
   ];
 }
 
 function next(a: Answer): HTMLElement {
   const { says, command, form } = a.next;
   const shell = command ? copyable(command) : null;
-  return h("div", { class: "next" }, h("h3", {}, "Next"), h("p", {}, ...unbroken(says)),
+  return h("div", { class: "next" }, h("h3", {}, "Next"), h("p", {}, says),
     ...(form ? [h("p", {}, h("a", { class: "button", id: "next-form", href: form }, "Fill in the form")), h("details", { class: "more" }, h("summary", {}, "In a terminal"), shell)] : [shell]));
 }
 

@@ -5,6 +5,17 @@ export type Child = Node | string | number | null | undefined | false;
 type Value = string | number | boolean | null | undefined | ((event: any) => void);
 export type Attributes = Record<string, Value>;
 
+/** kept finds what no line may end within: a flag, which would be parted after its hyphens, a figure with its interval,
+    and a number with its unit. */
+const kept = /(^|[\s(])(--?[a-z][\w-]*)|((?:[−+×]?[\d.,]+ ?%? )?\[[−+\d][^\]]*\]|[−+±×-]?\d[\d.,]* (?:%|[µmn]?s\b|[kmgt]?b\b|[a-z]+\/s\b))/i;
+
+/** whole is a text with what is kept whole in elements of its own, if there is more of it than that. */
+const whole = (text: string): (string | Node)[] =>
+  text.split(kept).map((part, i) => (part && i % 4 > 1 && part !== text ? h("span", { class: "nowrap" }, part) : part)).filter((part) => part);
+
+/** verbatim are elements whose text is a command, or cannot have elements in it. */
+const verbatim = ["PRE", "CODE", "OPTION", "TEXTAREA", "TITLE"];
+
 function fill(e: Element, attributes: Attributes, children: Child[]): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") e.addEventListener(name.replace(/^on/, ""), value);
@@ -12,7 +23,8 @@ function fill(e: Element, attributes: Attributes, children: Child[]): void {
     else if (value === true) e.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) e.setAttribute(name, String(value));
   }
-  e.append(...children.filter((c) => c !== null && c !== undefined && c !== false).map((c) => (c instanceof Node ? c : String(c))));
+  const asIs = !(e instanceof HTMLElement) || verbatim.includes(e.tagName);
+  e.append(...children.filter((c) => c !== null && c !== undefined && c !== false).flatMap((c) => (c instanceof Node ? c : asIs ? String(c) : whole(String(c)))));
 }
 
 /** h makes an HTML element. A function as an attribute listens to the event it is named after: onclick. */

@@ -69,15 +69,11 @@ export function themeButton(): HTMLElement {
   return button;
 }
 
-/** unbroken is a text in which no flag is parted after its hyphens, as -d would be at the end of a line. */
-export const unbroken = (text: string): (string | Node)[] =>
-  text.split(/(^|[\s(])(--?[a-z][\w-]*)/i).map((part, i) => (i % 3 === 2 ? h("span", { class: "nowrap" }, part) : part));
-
 /** banner is a verdict, loud unless it is good. The mark says what the colour says. */
 export function banner(kind: "good" | "plain" | "doubt" | "bad", text: string, more: Node[] = []): HTMLElement {
   const mark = { good: "✓", plain: "i", doubt: "!", bad: "✕" }[kind];
   return h("div", { class: `banner ${kind}`, role: kind === "good" || kind === "plain" ? "status" : "alert" },
-    h("span", { class: "mark", "aria-hidden": "true" }, mark), h("div", {}, h("strong", {}, ...unbroken(text)), ...more));
+    h("span", { class: "mark", "aria-hidden": "true" }, mark), h("div", {}, h("strong", {}, text), ...more));
 }
 
 /** more is what few ask for: it is made when it is opened. */

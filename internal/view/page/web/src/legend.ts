@@ -7,7 +7,7 @@ import type { Key } from "./view";
 
 /** legend is a list of marks with their names. */
 export function legend(keys: Key[]): HTMLElement {
-  return h("ul", { class: "legend" }, ...keys.map((k) => h("li", {}, swatch(k), k.name)));
+  return h("ul", { class: "legend" }, ...keys.map((k) => h("li", {}, swatch(k), h("span", {}, k.name))));
 }
 
 /** swatch draws a mark. */
