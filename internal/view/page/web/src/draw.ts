@@ -129,11 +129,12 @@ function drawRows(v: View, rows: Row[], width: number): Plot {
   rows.forEach((r, i) => {
     const y = f.top + (i + 0.5) * each + 4;
     const mark = ink(r.ink);
+    if (narrow && r.label) blank(f, f.top + i * each, r.head ? each : 20);
     if (r.head) return void halo(write(f.out, fitText(r.label, width - 4, small, "bold"), { x: 2, y, "font-weight": "bold" }));
     if (narrow) {
       const short = r.short ?? [r.says, r.note].filter((s) => s).join(", ");
       const kept = fitText(short, width * 0.62, small);
-      halo(write(f.out, fitText(r.label, width - textWidth(kept, small) - 16, small), { x: 2, y: y - 10 }));
+      write(f.out, fitText(r.label, width - textWidth(kept, small) - 16, small), { x: 2, y: y - 10 });
       halo(write(f.out, kept, { x: width - 2, y: y - 10, "text-anchor": "end", fill: mark }));
       return;
     }
@@ -158,6 +159,11 @@ function write(out: SVGElement, text: string, attributes: Record<string, string 
   const e = svg("text", { fill: ink("ink"), ...attributes }, text);
   if (text) out.append(e);
   return e;
+}
+
+/** blank covers what runs through the line of a text. */
+function blank(f: Field, y: number, height: number): void {
+  f.out.append(svg("rect", { x: 0, y: at(y), width: f.out.getAttribute("width"), height: at(height), fill: ink("paper") }));
 }
 
 /** halo keeps a text readable over what is drawn below it. */
