@@ -1,6 +1,6 @@
 // Tables: sortable, numbers to the right, each with the JSON path that it comes from.
 
-import { h } from "./dom";
+import { css, h } from "./dom";
 import * as format from "./format";
 
 /** A Cell shows text. One that shows a number of the JSON has its path as key, and the raw value. */
@@ -10,11 +10,13 @@ export interface Cell {
   value?: number | string | null;
   node?: Node; // what is shown instead: a link, a box to tick
   words?: boolean; // the number is among words: the column stays to the left
+  sentence?: boolean; // on a telephone it stands below the rest of its row
 }
 
 export interface Table {
   head: string[]; // with units, where all of a column have one
   rows: (Cell | string)[][];
+  sides?: string; // of its columns, l or r, the last for all that follow; without it those with numbers are to the right
 }
 
 /** cell shows a number of the JSON, at the path key, as show writes it; null and undefined as n/a. */
@@ -32,7 +34,7 @@ export const told = (key: string, value: number | null | undefined): Cell =>
   typeof value === "number" && texts[key] === undefined ? { text: "–" } : cell(key, value, () => texts[key]);
 
 /** sentenceCell is a cell with a sentence, which a narrow window does not squeeze. */
-export const sentenceCell = (text: string): Cell => ({ text, node: h("div", { class: "why" }, text) });
+export const sentenceCell = (text: string, node: Node | undefined = text ? h("div", { class: "why" }, text) : undefined): Cell => ({ text, node, sentence: true });
 
 /** timeCell is a cell with an instant, in one line. */
 export const timeCell = (iso: string): Cell => ({ text: format.time(iso), node: h("span", { class: "nowrap" }, format.time(iso)) });
@@ -63,18 +65,26 @@ function compareCells(a: Cell | string | undefined, b: Cell | string | undefined
   return x.localeCompare(y);
 }
 
+const most = 40; // rows that are shown whole; a longer table scrolls
+const shortCell = 20; // characters of a cell that stay in one line, as "1.37 ms" and "worse; 1 of grade F"
+
+const phrase = 40; // of one that takes two lines at most, also on a telephone
+const shortHead = 14; // characters of a head that stay in one line
+
 /** table makes the element; a click on a head sorts by that column, another one turns it around. */
 export function table(t: Table, label: string): HTMLElement {
-  const numeric = t.head.map((_, i) => t.rows.some((r) => isCell(r[i]) && (r[i] as Cell).value !== undefined && !(r[i] as Cell).words));
-  const side = (i: number) => (numeric[i] ? "number" : null);
-  const look = (i: number, text: string) => side(i) ?? (text !== "" && text.length <= 12 ? "nowrap" : null); // "1.37 ms" stays in one line
+  const some = (i: number, is: (c: Cell) => boolean) => t.rows.some((r) => isCell(r[i]) && is(r[i] as Cell));
+  const isNumber = (i: number) => (t.sides ? t.sides[Math.min(i, t.sides.length - 1)] === "r" : some(i, (c) => c.value !== undefined && !c.words));
+  const sides = t.head.map((_, i) => (isNumber(i) ? "number" : some(i, (c) => !!c.sentence) ? "sentences" : null));
+  const side = (i: number) => sides[i];
+  const look = (i: number, text: string) => side(i) ?? (text === "" ? null : text.length <= shortCell ? "nowrap" : text.length <= phrase ? "phrase" : "words");
   const rows = t.rows.map((r) =>
     h("tr", {}, ...r.map((c, i) =>
       isCell(c) ? h("td", { class: look(i, c.text), ...cellAttributes(c) }, c.node ?? c.text) : h("td", { class: look(i, c) }, c))),
   );
   const body = h("tbody", {}, ...rows);
   const heads = t.head.map((name, i) =>
-    name === "" ? h("td", { class: side(i) }) : h("th", { scope: "col", class: side(i), "aria-sort": "none" },
+    name === "" ? h("td", { class: side(i) }) : h("th", { scope: "col", class: name.length > shortHead ? side(i) && side(i) + " wordy" : (side(i) ?? "nowrap"), "aria-sort": "none" },
       h("button", { type: "button", class: "sort", onclick: () => sort(i) }, name)),
   );
   const sort = (column: number) => {
@@ -84,8 +94,9 @@ export function table(t: Table, label: string): HTMLElement {
     const order = t.rows.map((_, i) => i).sort((a, b) => compareCells(t.rows[a][column], t.rows[b][column]) * (down ? -1 : 1));
     body.append(...order.map((i) => rows[i]));
   };
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
-    h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body));
+  const inner = h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body);
+  if (sides.includes("sentences")) css(inner, { "--columns": String(sides.filter((s) => s !== "sentences").length) }).classList.add("told");
+  return h("div", { class: rows.length > most ? "scroll long" : "scroll", tabindex: 0, role: "region", "aria-label": label }, inner);
 }
 
 /** csv is the table as RFC 4180 has it, with raw numbers. Text that a spreadsheet would compute is quoted. */

@@ -2,7 +2,7 @@
 
 import { h } from "../dom";
 import { list } from "../layout";
-import { Cell, cell, Table, table, told } from "../table";
+import { Cell, cell, sentenceCell, Table, table, told } from "../table";
 import { Beside, Payload } from "./data";
 import { digits3 } from "../format";
 
@@ -17,7 +17,7 @@ export function fairness(p: Payload): (Node | null)[] {
     rows: rows.map(({ r, i }) => [
       r.aspect,
       ...r.cells.map((c, k): Cell => fairnessCell(c, `record.fairness.rows.${i}.cells.${k}.`)),
-      r.why,
+      sentenceCell(r.why),
     ]),
   });
   const given = all.filter(({ states }) => states.has("shown"));

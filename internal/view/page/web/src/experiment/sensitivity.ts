@@ -4,7 +4,7 @@
 import { h } from "../dom";
 import { count, digits3, time } from "../format";
 import { list } from "../layout";
-import { Cell, cell, Table, table, told } from "../table";
+import { Cell, cell, sentenceCell, Table, table, told } from "../table";
 import { Payload, Sensitivity, unitOf } from "./data";
 
 /** sensitivity is none of an experiment that did not ask for it. */
@@ -41,7 +41,7 @@ function trialTable(p: Payload, s: Sensitivity): Table {
     t.level,
     t.grade,
     ...p.metrics.map((m) => cell(`record.sensitivity.trials.${i}.values.${m}`, t.values?.[m], digits3)),
-    [t.failure ? `failed: ${t.failure.phase}: ${t.failure.reason}` : "", ...(t.reasons ?? []).map((r) => r.says)].filter((why) => why).join("; "),
+    sentenceCell([t.failure ? `failed: ${t.failure.phase}: ${t.failure.reason}` : "", ...(t.reasons ?? []).map((r) => r.says)].filter((why) => why).join("; ")),
   ]);
   return { head: ["started", "variant", "setting", "level", "grade", ...p.metrics.map((m) => `${m} (${unitOf(p, m)})`), "doubts"], rows };
 }

@@ -50,7 +50,6 @@ function tiles(p: Payload): HTMLElement {
   const trials = p.record.trials ?? [];
   const tile = (name: string, ...value: (Node | string)[]) =>
     h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, ...value));
-  const wide = (name: string, value: Node) => h("div", { class: "tile wide" }, h("dt", {}, name), h("dd", {}, value));
   const grade = (g: string) => trials.filter((t) => t.grade === g).length;
   const rounds = new Set(trials.map((t) => t.round)).size;
   return h(
@@ -70,7 +69,7 @@ function tiles(p: Payload): HTMLElement {
       ]),
     ),
     ...(p.floors ?? []).slice(0, 4).map((f, i) =>
-      wide(
+      tile(
         `A/A floor, ${f.metric}`,
         running(told(`floors.${i}.share`, f.share)),
       ),

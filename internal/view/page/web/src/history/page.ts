@@ -140,7 +140,7 @@ function seriesTable(all: History, there: { s: Series; k: number }[]): HTMLEleme
       s.name, s.url, s.load, ...(several ? [s.machine] : []), { text: format.count(s.runs.length), value: s.runs.length },
       last < 0 ? "" : link(report(s.runs[last].id), format.time(s.runs[last].started)),
       last < 0 ? "–" : cell(`series.${k}.runs.${last}.value`, s.runs[last].value, (v) => format.known(s.runs[last].over, format.amount(unitOf(all, all.metric), v))),
-      turn ? sentenceCell(turn.words) : "",
+      sentenceCell(turn?.words ?? ""),
     ];
   });
   return table({ head: ["series", "URL", "load", ...(several ? ["machine"] : []), "runs", "newest", `${all.metric}, newest`, "last change"], rows }, "Series of results");

@@ -12,7 +12,7 @@ interface Part {
   head: string;
   text: string[] | null;
   table: string[][] | null; // its first row is the head
-  sides: string;
+  sides: string; // of the columns of table
 }
 
 interface Compared {
@@ -53,6 +53,6 @@ function view(p: Part, name: string): Node[] {
   return [
     ...(p.head ? [h("h2", {}, p.head)] : []),
     ...(p.text ?? []).map((line) => h("p", {}, line)),
-    ...(head ? [table({ head, rows }, p.head || name)] : []),
+    ...(head ? [table({ head, rows, sides: p.sides }, p.head || name)] : []),
   ];
 }

@@ -4,7 +4,7 @@ import { h } from "../dom";
 import * as format from "../format";
 import { banner, copyable } from "../layout";
 import * as state from "../state";
-import { cell, table, timeCell } from "../table";
+import { cell, sentenceCell, table, timeCell } from "../table";
 import { requestJSON, problemText } from "./api";
 import { Answered, cards, Changes, changesOf, Stored, verdict } from "./cards";
 import { frame, section } from "./frame";
@@ -188,6 +188,6 @@ export function labList(all: Lab[]): Node[] {
     rows: all.map((l) => l.problem
       ? [l.id, "", l.problem, "", ""]
       : [named(path(l), l.name + (l.quick ? " (quick)" : ""), l.id), timeCell(l.started ?? ""), l.state,
-        { text: "", node: found(l) }, link(`/labs/${encodeURIComponent(l.id)}/report`, "report")]),
+        sentenceCell("", found(l)), link(`/labs/${encodeURIComponent(l.id)}/report`, "report")]),
   }, "Experiments")];
 }

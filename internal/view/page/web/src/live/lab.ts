@@ -4,7 +4,7 @@ import { h } from "../dom";
 import * as format from "../format";
 import { Answer, findings, firstScreen, uncovered } from "../answer";
 import { banner, list } from "../layout";
-import { cell, table } from "../table";
+import { cell, sentenceCell, table } from "../table";
 import { requestJSON, followEvents, problemText } from "./api";
 import { connectionListener, frame, section } from "./frame";
 import { keepFresh } from "./fresh";
@@ -152,6 +152,6 @@ function trials(all: Trial[]): Node {
       cell(`trials.${t.id}.throughput`, t.values?.throughput, format.digits3),
       cell(`trials.${t.id}.p99`, t.values?.p99, (v) => format.known(t.over?.includes("p99"), format.duration(v))),
       cell(`trials.${t.id}.cpu`, t.values?.cpu, format.duration),
-      t.grade, { text: t.why, node: h("div", { class: "why" }, t.why) }]),
+      t.grade, sentenceCell(t.why)]),
   }, "Trials");
 }

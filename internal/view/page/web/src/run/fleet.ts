@@ -41,9 +41,8 @@ function accounts(agents: Agent[], words: Words): Table {
   const looked = agents.some((a) => a.drift_us !== undefined); // at the clocks, while the load ran
   const shown = columns.filter(([head]) => looked || head !== "drift");
   const adds = (a: Agent) => (a.adds_up === undefined ? "–" : a.adds_up ? "yes" : "NO");
-  const story = (i: number) => words.agents?.[i] && sentenceCell(words.agents[i]);
   return {
     head: [...shown.map(([head]) => head), "adds up", ""],
-    rows: agents.map((a, i) => [...shown.map(([, of]) => of(a, `fleet.agents.${i}`)), adds(a), story(i) || ""]),
+    rows: agents.map((a, i) => [...shown.map(([, of]) => of(a, `fleet.agents.${i}`)), adds(a), sentenceCell(words.agents?.[i] ?? "")]),
   };
 }
