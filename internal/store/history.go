@@ -172,7 +172,10 @@ func (s *Store) describe(h *History, listed []brief) error {
 	if err != nil {
 		return err
 	}
-	measures := []string{"throughput", "p99", "first_event_p50", "first_event_p99", Errors}
+	measures := []string{"throughput", "p99", Errors}
+	for _, l := range ListedOfStreams {
+		measures = append(measures, l.Measure)
+	}
 	if n := len(h.Series); n > 0 && !slices.Contains(measures, h.Series[0].Metric.Name) {
 		measures = append(measures, h.Series[0].Metric.Name)
 	}
@@ -194,6 +197,33 @@ func (s *Store) describe(h *History, listed []brief) error {
 		h.Series[i].Newest = of[h.Series[i].Newest.ID]
 	}
 	return nil
+}
+
+// ListedOfStreams are the measures that a list of results has of streams, besides rate and latency,
+// with the heads of their columns.
+var ListedOfStreams = []struct{ Head, Measure string }{{"first event p50", "first_event_p50"},
+	{"first event p99", "first_event_p99"}, {"events/s", "events"}}
+
+// A Figure is a result's value of a measure, under the head of its column.
+type Figure struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Value float64 `json:"value,omitempty"` // 0: there is none
+	Over  bool    `json:"over,omitempty"`  // it is only known to be higher
+}
+
+// Figure is the result's value of the measure of that name.
+func (e Entry) Figure(head, measure string) Figure {
+	m, _ := lab.MeasureNamed(measure)
+	return Figure{head, m.Unit, e.Values[measure], slices.Contains(e.Over, measure)}
+}
+
+// StreamFigures are the figures of ListedOfStreams.
+func (e Entry) StreamFigures() (all []Figure) {
+	for _, l := range ListedOfStreams {
+		all = append(all, e.Figure(l.Head, l.Measure))
+	}
+	return all
 }
 
 // Entries are all results in the index, newest first.

@@ -31,7 +31,7 @@ const (
 // on each machine, then experiments.
 func Write(w io.Writer, h store.History, s format.Style) error {
 	results := document.Part{}
-	results.Table, results.Sides = withoutEmpty(resultList(h), "llllrrrllrll")
+	results.Table, results.Sides = withoutEmpty(resultList(h), listSides)
 	left := func(n int, text string) {
 		if n > 0 {
 			results.Under = append(results.Under, fmt.Sprintf(text, format.Plural(int64(n), "result")))
@@ -50,6 +50,9 @@ func Write(w io.Writer, h store.History, s format.Style) error {
 	}
 	return document.Doc{Parts: parts}.WriteText(w, s)
 }
+
+// listSides are the sides of the columns of resultList.
+var listSides = "llllrr" + strings.Repeat("r", len(store.ListedOfStreams)) + "llrll"
 
 // withoutEmpty is a table without columns that have a head alone.
 func withoutEmpty(all format.Table, sides string) (kept format.Table, of string) {
@@ -148,8 +151,11 @@ func resultList(h store.History) format.Table {
 	for _, t := range h.Series {
 		series[t.Plan+t.Machine] = t.Name
 	}
-	all := format.Table{{"ID", "started", "series", "model", "req/s", "p99", "first event",
-		"generator", "remarks", "size", "URL", "note"}}
+	head := []string{"ID", "started", "series", "model", "req/s", "p99"}
+	for _, l := range store.ListedOfStreams {
+		head = append(head, l.Head)
+	}
+	all := format.Table{append(head, "generator", "remarks", "size", "URL", "note")}
 	for _, e := range h.Entries {
 		rate := "–"
 		if v, has := e.Values["throughput"]; has {
@@ -166,33 +172,25 @@ func resultList(h store.History) format.Table {
 			remarks = append(remarks, format.Percent(v)+" errors")
 		}
 		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
-			cmp.Or(timeText(e, "p99"), "–"), firstEventText(e), format.PlainLine(e.Generator),
-			strings.Join(remarks, ", "), format.Bytes(e.Size), format.URL(e.URL),
-			format.Clip(NoteLine(e.Note), noteWidest)}
-		all = append(all, row)
+			cmp.Or(figureText(e.Figure("p99", "p99")), "–")}
+		for _, f := range e.StreamFigures() {
+			row = append(row, figureText(f))
+		}
+		all = append(all, append(row, format.PlainLine(e.Generator), strings.Join(remarks, ", "),
+			format.Bytes(e.Size), format.URL(e.URL), format.Clip(NoteLine(e.Note), noteWidest)))
 	}
 	return all
 }
 
-// timeText is a result's value of a measure of time; "" if it has none.
-func timeText(e store.Entry, measure string) string {
-	v, has := e.Values[measure]
-	if !has {
+// figureText is a figure below a head with its unit; "" if there is none.
+func figureText(f store.Figure) string {
+	switch {
+	case f.Value == 0:
 		return ""
+	case f.Unit == "µs":
+		return format.Known(f.Over, format.Micros(f.Value))
 	}
-	return format.Known(slices.Contains(e.Over, measure), format.Micros(v))
-}
-
-// firstEventText is the time to the first event of a result's streams: p99, or p50 if there are too
-// few for it; "" if it has none.
-func firstEventText(e store.Entry) string {
-	for _, of := range []struct{ name, measure string }{{"p99 ", "first_event_p99"},
-		{"p50 ", "first_event_p50"}} {
-		if text := timeText(e, of.measure); text != "" {
-			return of.name + text
-		}
-	}
-	return ""
+	return format.Known(f.Over, format.Digits3(f.Value))
 }
 
 // NoteLine is a note on one line, without what a terminal would obey.

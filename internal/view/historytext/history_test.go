@@ -120,15 +120,15 @@ func TestHistoryOfBounds(t *testing.T) {
 	}
 }
 
-// A run of streams has the time to the first event: p99, or p50 if there are too few for it. Without
-// such a run there is no such column.
+// A run of streams has the time to the first event and the rate of events. Without such a run there
+// are no such columns.
 func TestHistoryOfStreams(t *testing.T) {
 	plain := store.Entry{ID: "1", Values: map[string]float64{"throughput": 8, "p99": 3e6}}
 	few := store.Entry{ID: "2", Values: map[string]float64{"throughput": 8, "first_event_p50": 147e3}}
-	many := store.Entry{ID: "3", Values: map[string]float64{"throughput": 8, "p99": 3e6, "first_event_p50": 147e3, "first_event_p99": 2e6},
+	many := store.Entry{ID: "3", Values: map[string]float64{"throughput": 8, "p99": 3e6, "first_event_p50": 147e3, "first_event_p99": 2e6, "events": 63.96},
 		Over: []string{"first_event_p99"}}
 	column := func(head string, all ...store.Entry) (cells []string) {
-		rows, _ := withoutEmpty(resultList(store.History{Entries: all}), "llllrrrllrll")
+		rows, _ := withoutEmpty(resultList(store.History{Entries: all}), listSides)
 		for _, row := range rows {
 			if at := slices.Index(rows[0], head); at >= 0 {
 				cells = append(cells, row[at])
@@ -136,13 +136,13 @@ func TestHistoryOfStreams(t *testing.T) {
 		}
 		return cells
 	}
-	if got := column("first event", plain); got != nil {
-		t.Errorf("%q", got)
-	}
-	if got := column("first event", plain, few, many); !slices.Equal(got, []string{"first event", "", "p50 147 ms", "p99 over 2.00 s"}) {
-		t.Errorf("%q", got)
-	}
-	if got := column("p99", plain, few, many); !slices.Equal(got, []string{"p99", "3.00 s", "–", "3.00 s"}) {
-		t.Errorf("%q", got)
+	for _, want := range [][]string{{"first event p50", "", "147 ms", "147 ms"}, {"first event p99", "", "", "over 2.00 s"},
+		{"events/s", "", "", "64.0"}, {"p99", "3.00 s", "–", "3.00 s"}} {
+		if got := column(want[0], plain, few, many); !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
+		if got := column(want[0], plain); want[1] == "" && got != nil {
+			t.Errorf("without streams: %q", got)
+		}
 	}
 }

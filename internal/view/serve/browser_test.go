@@ -30,6 +30,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"dyno/internal/result"
+	"dyno/internal/store"
 	"dyno/internal/view/page/pagetest"
 	"dyno/internal/view/serve"
 )
@@ -236,8 +237,8 @@ func TestLoadInTheBrowser(t *testing.T) {
 	}
 }
 
-// A load of streams is seen with its first events and gaps while it runs.
-func TestStreamsInTheBrowser(t *testing.T) {
+// streamTarget is a server of streams of 20 events each.
+func streamTarget(t testing.TB) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for range 20 {
@@ -246,14 +247,20 @@ func TestStreamsInTheBrowser(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}))
-	defer server.Close()
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// A load of streams is seen with its first events and gaps while it runs, and so are its first events
+// and their rate in the list of results.
+func TestStreamsInTheBrowser(t *testing.T) {
 	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:0")
 	tab := chromium.OpenTab(t)
 	tab.Navigate(d.said)
 	tab.WaitUntil(`location.search === "" && document.querySelector("#results .begin") !== null`)
 	follow(tab, `nav a[href="/live"]`)
 	tab.WaitUntil(`document.querySelector("[data-state=idle]") !== null`)
-	fill(tab, map[string]string{"url": server.URL, "connections": "5", "duration": "60s", "stream": "sse"})
+	fill(tab, map[string]string{"url": streamTarget(t), "connections": "5", "duration": "60s", "stream": "sse"})
 	press(tab, "#form button[type=submit]")
 	tab.WaitUntil(`document.querySelector("[data-state=running]") !== null`)
 	for _, figure := range []string{"first-events", "gaps"} {
@@ -263,6 +270,16 @@ func TestStreamsInTheBrowser(t *testing.T) {
 	spansAreNamed(t, tab)
 	press(tab, "#stop")
 	tab.WaitUntil(`document.querySelector("[data-state=ended]") !== null`)
+	for _, as := range []string{"", "#as=table"} {
+		tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/`+as+`"`))
+		tab.WaitUntil(`document.querySelector("#results [data-key='0.streams.0.value']") !== null`)
+		text := tab.ElementText("#results")
+		for _, of := range store.ListedOfStreams {
+			if !strings.Contains(text, of.Head) && of.Measure != "first_event_p99" { // which a short load has not
+				t.Errorf("the results %s have no %q", as, of.Head)
+			}
+		}
+	}
 }
 
 // spansAreNamed fails the test unless each figure of a load says of what time it is: of the last
@@ -770,8 +787,9 @@ func BenchmarkScreenshots(t *testing.B) {
 	tab.Navigate(strings.Replace(d.said, "/?", "/live?", 1))
 	for i, fields := range []map[string]string{{"url": url, "duration": "6", "rate": "300", "slo": "p99<20ms"},
 		{"url": url, "duration": "3", "connections": "0"},
-		{"url": url, "duration": "3", "connections": "2"}} {
-		fill(tab, map[string]string{"load": []string{"rate", "connections", "connections"}[i]})
+		{"url": url, "duration": "3", "connections": "2"},
+		{"url": streamTarget(t), "duration": "3", "connections": "50", "stream": "sse"}} {
+		fill(tab, map[string]string{"load": []string{"rate", "connections", "connections", "connections"}[i]})
 		fill(tab, fields)
 		if i == 0 {
 			shoot(tab, "form")
@@ -794,6 +812,9 @@ func BenchmarkScreenshots(t *testing.B) {
 	tab.Navigate(pagetest.Evaluate[string](tab, `location.origin + "/"`))
 	tab.WaitUntil(`document.querySelectorAll("#results .card .why-not, #results .card .said > .mark").length > 1`)
 	shoot(tab, "home")
+	press(tab, "#as")
+	shoot(tab, "home-table")
+	press(tab, "#as")
 	pagetest.Evaluate[int](tab, `[...document.querySelectorAll("#results input[type=checkbox]")].map((e) => e.click()).length`)
 	follow(tab, "#compare")
 	tab.WaitUntil(`document.querySelectorAll("main table").length > 1`)

@@ -45,6 +45,8 @@ type stored struct {
 	Load      string    `json:"load,omitempty"`           // in words
 	Partial   string    `json:"partial,omitempty"`        // why it covers less than planned
 
+	Streams []store.Figure `json:"streams,omitempty"` // by column; nil: it has none
+
 	// Results of one load on one machine have one series, numbered by its newest. The changes are
 	// those from the one before that is complete; nil without one.
 	Series     int     `json:"series"`
@@ -104,11 +106,16 @@ func (l *listing) resultsIn(home string) ([]stored, error) {
 			P99Over: slices.Contains(one.Over, "p99"),
 			Note:    one.Note, Errors: one.Values[store.Errors], Partial: one.Partial,
 			Load: historytext.SeriesLoad(store.Series{Newest: one})}
+		if all := one.StreamFigures(); slices.ContainsFunc(all, isKnown) {
+			list[i].Streams = all
+		}
 	}
 	setSeries(list, all)
 	l.mark, l.made, l.all = mark, time.Now(), list
 	return list, nil
 }
+
+func isKnown(f store.Figure) bool { return f.Value > 0 }
 
 // setSeries sets the series of a list, newest first, and each result's changes from the one before.
 func setSeries(list []stored, entries []store.Entry) {

@@ -22,10 +22,19 @@ export interface Stored {
   verdict?: string;
   note?: string;
   partial?: string;
+  streams?: StreamFigure[]; // the same for each result of streams
   series: number;
   completed_change?: Change;
   p99_change?: Change;
   since?: string;
+}
+
+/** A StreamFigure is a number of a result's streams, with the head of its column. */
+interface StreamFigure {
+  name: string;
+  unit: string;
+  value?: number; // absent: there is none
+  over?: boolean; // it is only known to be higher
 }
 
 /** A Change is by how much a value differs from the one before, and whether it is more (1), less (-1) or neither (0). */
@@ -88,12 +97,16 @@ function card(r: Stored, i: number, all: Stored[], changes: Changes, chosen: Set
     h("div", { class: "figures" },
       figureOf("requests/s", `${i}.completed`, r.completed, format.digits3, r.completed_change, 1),
       figureOf("p99", `${i}.p99_us`, r.p99_us, (v) => format.known(r.p99_over, format.duration(v)), r.p99_change, -1),
+      ...(r.streams ?? []).map((f, k) => (f.value === undefined ? null : figureOf(f.name, `${i}.streams.${k}.value`, f.value, streamText(f), undefined, 0))),
       sparkline(r, all, changes)),
     said,
     r.partial ? h("p", { class: "caption" }, "partial: " + r.partial) : null,
     h("p", { class: "caption foot" }, h("span", { class: "nowrap" }, format.time(r.started ?? "")), " · ", r.id, " · ", noteEditor(r)),
     share);
 }
+
+/** streamText writes a number of streams below a head that has its unit, but for times. */
+export const streamText = (f: StreamFigure) => (v: number): string => format.known(f.over, f.unit === "µs" ? format.duration(v) : format.digits3(v));
 
 /** verdict is what the report says first, with the mark of its box. */
 export function verdict(a: Answered): Node[] {

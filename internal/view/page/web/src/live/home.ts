@@ -6,7 +6,7 @@ import { banner, copyable } from "../layout";
 import * as state from "../state";
 import { cell, sentenceCell, table, timeCell } from "../table";
 import { requestJSON, problemText } from "./api";
-import { Answered, cards, Changes, changesOf, Stored, verdict } from "./cards";
+import { Answered, cards, Changes, changesOf, Stored, streamText, verdict } from "./cards";
 import { frame, section } from "./frame";
 import { keepFresh } from "./fresh";
 
@@ -115,6 +115,12 @@ function resultTable(all: Stored[], chosen: Set<string>, choose: (id: string, on
     const e = h("input", { type: "checkbox", "aria-label": `compare ${r.id}`, checked: chosen.has(r.id), onchange: () => choose(r.id, e.checked) });
     return e;
   };
+  const shown = all.slice(0, mostRows);
+  const streams = (shown.find((r) => r.streams)?.streams ?? []).map((f) => f.name);
+  const ofStreams = (r: Stored, i: number) => streams.map((_, k) => {
+    const f = r.streams?.[k];
+    return f?.value === undefined ? "–" : cell(`${i}.streams.${k}.value`, f.value, streamText(f));
+  });
   const row = (r: Stored, i: number) => [
     { text: "", node: box(r) },
     link("/results/" + encodeURIComponent(r.id), r.id),
@@ -123,11 +129,11 @@ function resultTable(all: Stored[], chosen: Set<string>, choose: (id: string, on
     r.load ?? r.model ?? "",
     cell(`${i}.completed`, r.completed, format.digits3),
     cell(`${i}.p99_us`, r.p99_us, (v) => format.known(r.p99_over, format.duration(v))),
+    ...ofStreams(r, i),
     (r.verdict ?? "") + (r.errors_percent ? `, ${format.percent(r.errors_percent)} errors` : ""),
     { text: r.note ?? "", node: noteEditor(r) },
   ];
-  const shown = all.slice(0, mostRows);
-  const list = table({ head: ["", "ID", "started", "URL", "load", "requests/s", "p99", "generator", "note"], rows: shown.map(row) }, "Stored results");
+  const list = table({ head: ["", "ID", "started", "URL", "load", "requests/s", "p99", ...streams, "generator", "note"], rows: shown.map(row) }, "Stored results");
   if (shown.length === all.length) return list;
   return h("div", {}, list, h("p", { class: "caption" }, `${format.count(all.length - shown.length)} more; filter to see them.`));
 }
