@@ -54,7 +54,7 @@ func TestObjectivesWithoutAServer(t *testing.T) {
 		share   float64
 		note    string
 	}{
-		{"silent", 5, silent, 0.5, "1 of 2 connections was still waiting for an answer when the run ended; the longest wait of a single connection was from 2 s of the window on"},
+		{"silent", 5, silent, 0.5, "1 of 2 connections was still waiting for an answer when the run ended; the longest wait of a single connection was from 2 s into the window on"},
 		{"for half of it", 5, nil, 0.5, "on average over the window, 1 of the 2 connections had no service from the server (reset); the longest outage of a single connection was from 2 s to 7 s of the window"},
 		{"for 1 %", 0.1, nil, 0.01, ""},
 		{"for a little more", 0.101, nil, 0.0101, "no connection could be opened for 500 ms of the window's 10 s (reset); the longest outage was from 2 s to 2.1 s of the window"},

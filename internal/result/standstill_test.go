@@ -67,7 +67,7 @@ func TestStandstillOfAPart(t *testing.T) {
 	}
 	m.judgeGenerators(parts)
 	const want = "generator 2 (of 3) stood still several times, for 1.5 s in all, because it was stopped or had no CPU; the longest stop took 1 s " +
-		"and began at 3 s of the window; the delay is in the latency of up to 100 % of the requests; measure again"
+		"and began 3 s into the window; the delay is in the latency of up to 100 % of the requests; measure again"
 	if m.Generator.Verdict != ClientBound || m.Generator.Reasons[0] != want {
 		t.Errorf("%s: %q", m.Generator.Verdict, m.Generator.Reasons)
 	}

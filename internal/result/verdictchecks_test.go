@@ -132,9 +132,9 @@ func TestJudge(t *testing.T) {
 		{"Little, one unanswered explains a tenth", func(r *Result) {
 			r.Generator.Little, r.Requests.Unfinished = set(0.5), 1
 		}, ClientBound, "50 % of the time, as rate × mean latency shows (Little's law): the rest of the time they waited for answers that never came, were"},
-		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections were still waiting for an answer when the run ended, and had been from 5.69 s of the window on"},
+		{"silent", silentFor(4.3, func(*Result) {}), Suspect, "all 10 connections were still waiting for an answer when the run ended, and had been from 5.69 s into the window on"},
 		{"silent for some", silentFor(1.72, func(r *Result) { r.Requests.Unfinished, r.Window.UnavailableFromS = 4, set(5.69) }), Suspect,
-			"4 of 10 connections were still waiting for an answer when the run ended, and had been from 5.69 s of the window on"},
+			"4 of 10 connections were still waiting for an answer when the run ended, and had been from 5.69 s into the window on"},
 		{"held", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS, r.Requests.Held = 3, set(0.0), 3
 			r.Errors = []Error{{Phase: "read", Kind: "reset", Detail: "connection reset by peer", Count: 1}}
@@ -148,7 +148,7 @@ func TestJudge(t *testing.T) {
 		}), Suspect, "all 10 connections were still waiting for an answer when the run ended"},
 		{"silent, and all timed out", silentFor(4.3, func(r *Result) {
 			r.Errors = []Error{{Phase: "timeout", Kind: "timeout", Detail: "no answer in time", Count: 10}}
-		}), Suspect, "on average over the window, 4.3 of the 10 connections had no service from the server (no answer in time), from 5.69 s of the window on"},
+		}), Suspect, "on average over the window, 4.3 of the 10 connections had no service from the server (no answer in time), from 5.69 s into the window on"},
 		{"GC", func(r *Result) { r.Generator.GCPauseMax = 1234.5 }, Suspect, "1.23 ms"},
 		{"GC small in latency", func(r *Result) {
 			r.Generator.GCPauseMax, r.Latency.P99 = 1234, 20_000
@@ -158,7 +158,7 @@ func TestJudge(t *testing.T) {
 		{"no server", func(r *Result) {
 			r.Window.OutageS, r.Window.UnavailableS, r.Window.UnavailableFromS = 3.5, 3.52, set(4.01)
 			r.Errors = []Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 9}}
-		}, Suspect, "no connection could be opened for 3.5 s of the window's 10 s (connection refused); the longest outage was from 4.01 s of the window on"},
+		}, Suspect, "no connection could be opened for 3.5 s of the window's 10 s (connection refused); the longest outage was from 4.01 s into the window on"},
 		{"no server for some", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.11, set(0.0)
 		}, Suspect, "on average over the window, 0.11 of the 10 connections had no service from the server; the longest outage of a single connection was from the start on"},

@@ -31,8 +31,8 @@ func fleetSentence(f fact.Fact) string {
 			"per-second figures are up to %[2]s ms earlier or later than the other agents'", agent,
 			fmt.Sprintf("%.0f", math.Abs(a.DriftUS)/1000))
 	case fact.Rebalanced:
-		return fmt.Sprintf("after the loss of an agent the load was too low until %.1f s of the window; "+
-			"from then on %s made all of it", a.AfterS, quoted(a.Agents))
+		return fmt.Sprintf("after the loss of an agent the load was too low until %.1f s into the "+
+			"window; from then on %s made all of it", a.AfterS, quoted(a.Agents))
 	case fact.ClocksLoose:
 		return fmt.Sprintf("the agents' clocks may differ by up to %s ms: one agent's "+
 			"per-second figures may be up to %[1]s ms earlier than another's",

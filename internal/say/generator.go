@@ -192,11 +192,11 @@ func shortPhrase(a fact.TooShort) phrase {
 // that delayed.
 func standstillPhrase(a fact.StoodStill) phrase {
 	const why = ", because it was stopped or had no CPU"
-	p := phrased("the generator stood still for %v at %v of the window"+why, micros(a.LongestUS),
+	p := phrased("the generator stood still for %v, %v into the window"+why, micros(a.LongestUS),
 		micros(a.SinceS*1e6))
 	if a.TotalUS > 1.01*a.LongestUS {
 		p = phrased("the generator stood still several times, for %v in all"+why+"; the longest stop "+
-			"took %v and began at %v of the window", micros(a.TotalUS), micros(a.LongestUS),
+			"took %v and began %v into the window", micros(a.TotalUS), micros(a.LongestUS),
 			micros(a.SinceS*1e6))
 	}
 	if a.Delayed > 0 {

@@ -124,9 +124,9 @@ func sinceSentence(a fact.ErrorsSince) string {
 	since, of := fromOn(a.SinceS)+", ", digits.Significant(a.Percent, 3)+" % of the "
 	switch {
 	case a.Status > 0 && a.Percent == 100:
-		return fmt.Sprintf("%severy answer was %d", since, a.Status)
+		return fmt.Sprintf("%severy answer had status %d", since, a.Status)
 	case a.Status > 0:
-		return fmt.Sprintf("%s%sanswers were %d", since, of, a.Status)
+		return fmt.Sprintf("%s%sanswers had status %d", since, of, a.Status)
 	case a.Percent == 100:
 		return since + "every request failed"
 	}

@@ -472,12 +472,12 @@ func TestAdvice(t *testing.T) {
 // The server is silent from an instant on only if that is when all connections lost it.
 func TestGone(t *testing.T) {
 	for want, a := range map[string]fact.NoServer{
-		"SERVER SILENT from 5.69 s of the window on (all 10 connections were still waiting for an answer when the run ended)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6},
+		"SERVER SILENT from 5.69 s into the window on (all 10 connections were still waiting for an answer when the run ended)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6},
 		" 0": {Of: 4, Unanswered: 4, SinceS: 1, LostUS: 3.2e6},   // one from 1 s on, the others from 8 s on
 		" 1": {Of: 20, Unanswered: 20, SinceS: 2, LostUS: 0.4e6}, // one; the others only at the end
 		" 2": {Of: 1, Unanswered: 1, SinceS: 6, LostUS: 5e6},     // and another time before
 		" 3": {Of: 10, Unanswered: 9, SinceS: 5.69, LostUS: 4.3e6},
-		"PROXY SILENT from 5.69 s of the window on (all 10 connections were still waiting for an answer when the run ended)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6, Peer: fact.Proxy},
+		"PROXY SILENT from 5.69 s into the window on (all 10 connections were still waiting for an answer when the run ended)": {Of: 10, Unanswered: 10, SinceS: 5.69, LostUS: 4.3e6, Peer: fact.Proxy},
 	} {
 		a.WindowUS = 1e7
 		if got := Gone(fact.Fact{Args: a}); got != want && (want[0] != ' ' || got != "") {

@@ -149,7 +149,8 @@ func endingPhrase(a fact.SearchEnded) phrase {
 
 // rate is so much a second.
 func rate(perSecond float64) amount {
-	return amount{value: perSecond, text: strconv.FormatFloat(perSecond, 'f', -1, 64), unit: "/s"}
+	text := digits.Thousands(strconv.FormatFloat(perSecond, 'f', -1, 64))
+	return amount{value: perSecond, text: text, unit: "/s"}
 }
 
 // unansweredPhrase says that nothing was answered, and why.

@@ -79,7 +79,7 @@ func fromOn(s float64) string {
 	if s == 0 {
 		return "from the start on"
 	}
-	return "from " + digits.Micros(s*1e6) + " of the window on"
+	return "from " + digits.Micros(s*1e6) + " into the window on"
 }
 
 // allAtOnce is the share of a time without a server from which on two such times are taken for one:

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"dyno/internal/result"
 	"dyno/internal/view/format"
@@ -54,7 +55,7 @@ func agentTable(f *result.Fleet) format.Table {
 			format.Count(a.Requests.Sent), format.Count(a.Requests.Completed),
 			format.Count(a.Requests.Errors), known(a.Late), bound}
 		if looked {
-			row = append(row, known(a.Drift))
+			row = append(row, strings.Replace(known(a.Drift), "-", "−", 1))
 		}
 		t = append(t, append(row, format.Seconds(a.Covered), agentStatus(a)))
 	}
