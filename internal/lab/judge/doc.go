@@ -23,7 +23,7 @@
 //	missing.go         trials that are missing
 //	open.go            a folder's record, also of an experiment that still runs
 //	openload.go        is the load of all that is compared open?
-//	pairs.go           trials of two arms, paired by round
+//	pairs.go           trials of two arms, paired by round, and the doubts about pairs
 //	pooled.go          percentiles of all trials together; their noise floor
 //	programs.go        other programs than before
 //	published.go       figures of others, beside ours
