@@ -1,7 +1,7 @@
 // Package cli is the terminal: verbs, flags, help, progress and exit codes.
-// Nothing else knows of them, and it knows nothing else: it reads a command
-// line into a plan, hands it to package load, and what comes back to packages
-// result and report.
+// Nothing else knows of them, and it does nothing else: it reads a command
+// line into a plan, hands that to the package that carries it out, such as load,
+// fleet or lab/run, and what comes back to the views.
 //
 // stdout carries results, stderr everything said on the way to them. Whatever
 // is wrong with a command line is said at once, all of it, before anything is
