@@ -20,6 +20,8 @@ export function linear(low: number, high: number, label: string, unit: string): 
   return { low, high: to, label, unit, ticks: inUnit(unit, ticks) };
 }
 
+const few = 3; // ticks, below which those of a decade do not tell how the values lie: 200 ms alone of 210 to 260 ms
+
 /** logarithmic is an axis over the values above 0, with a tick in each decade or in steps of it. */
 export function logarithmic(values: (number | null)[], label: string, unit: string): Axis {
   const [least, most] = extent(values, true) ?? [1, 10];
@@ -28,5 +30,6 @@ export function logarithmic(values: (number | null)[], label: string, unit: stri
   const steps = decades < 2 ? [1, 2, 5] : decades < 3.5 ? [1, 3] : [1];
   const ticks: number[] = [];
   for (let e = Math.floor(Math.log10(low)); e <= Math.log10(high); e++) ticks.push(...steps.map((s) => Number(`${s}e${e}`)).filter((v) => v >= low && v <= high));
+  if (ticks.length < few) return { ...linear(low, high, label, unit), log: true };
   return { low, high, log: true, label, unit, ticks: inUnit(unit, ticks) };
 }
