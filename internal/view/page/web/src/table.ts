@@ -84,7 +84,7 @@ export function table(t: Table, label: string): HTMLElement {
   );
   const body = h("tbody", {}, ...rows);
   const heads = t.head.map((name, i) =>
-    name === "" ? h("td", { class: side(i) }) : h("th", { scope: "col", class: name.length > shortHead ? side(i) && side(i) + " wordy" : (side(i) ?? "nowrap"), "aria-sort": "none" },
+    name === "" ? h("td", { class: side(i) }) : h("th", { scope: "col", class: (side(i) ?? "") + (name.length > shortHead ? " wordy" : " nowrap"), "aria-sort": "none" },
       h("button", { type: "button", class: "sort", onclick: () => sort(i) }, name)),
   );
   const sort = (column: number) => {

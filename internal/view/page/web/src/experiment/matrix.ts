@@ -96,7 +96,7 @@ function medianCell(p: Payload, i: number): Cell {
   if (!c) return { text: "n/a", value: null };
   const shown = told(`record.cells.${i}.median.estimate`, c.median.estimate);
   const rank = (p.record.ranks ?? []).find((r) => r.level === c.level && r.metric === c.metric);
-  const letters = rank?.groups[rank.arms.indexOf(c.arm)];
-  if (letters) shown.text += " " + letters;
-  return shown;
+  if (!rank) return shown;
+  const letters = rank.groups[rank.arms.indexOf(c.arm)] ?? "";
+  return { ...shown, text: `${shown.text} ${letters}`.trim(), node: h("span", {}, shown.text, h("span", { class: "letters" }, letters && " " + letters)) };
 }

@@ -143,6 +143,7 @@ function noteEditor(r: Stored): Node {
   const shown = h("button", { type: "button", class: "sort" });
   const tell = () => {
     shown.textContent = r.note || "add a note";
+    shown.classList.toggle("nowrap", !r.note);
     shown.setAttribute("aria-label", `${shown.textContent}: note on ${r.id}`);
   };
   const place = h("span", {}, shown);
