@@ -372,10 +372,10 @@ func TestFindSaysThatAllAreErrors(t *testing.T) {
 		code int
 		says string
 	}{
-		"--slo 'p99<1s'":              {exitMissed, "dyno: every answer was an error: 503 ("},
-		"--slo 'p99<1s' -R 40":        {exitMissed, "; every answer was an error: 503 ("},
-		"--levels c=1,2 --rounds 1":   {exitUntrusted, "dyno: every answer was an error: 503 ("},
-		"--rates 40,50,60 --rounds 1": {exitUntrusted, "dyno: every answer was an error: 503 ("},
+		"--slo 'p99<1s'":              {exitMissed, "dyno: every answer was an error: status 503 ("},
+		"--slo 'p99<1s' -R 40":        {exitMissed, "; every answer was an error: status 503 ("},
+		"--levels c=1,2 --rounds 1":   {exitUntrusted, "dyno: every answer was an error: status 503 ("},
+		"--rates 40,50,60 --rounds 1": {exitUntrusted, "dyno: every answer was an error: status 503 ("},
 	} {
 		t.Run(flags, func(t *testing.T) {
 			t.Parallel()

@@ -43,7 +43,7 @@ func sessionFailed(a fact.SessionFailed) string {
 		for i, s := range a.Status {
 			codes[i] = s.Code + " (" + digits.Times(s.Count) + ")"
 		}
-		all = append(all, "in all, it answered "+Listed(codes))
+		all = append(all, "in all, it answered with status "+Listed(codes))
 	}
 	if len(all) == 0 {
 		all = []string{"no response came"}

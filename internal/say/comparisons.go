@@ -54,12 +54,12 @@ func generatorDoubted(of fact.Scope, a fact.GeneratorDoubted) string {
 	case a.WhyRuns == 1:
 		return s + "; for example, " + a.Why + restOfReasons
 	case a.WhyRuns == doubted:
-		s += fmt.Sprintf("; in each of these %d runs", doubted)
+		s += fmt.Sprintf("; the reason in each of these %d runs", doubted)
 	default:
-		s += fmt.Sprintf("; most often (%d runs)", a.WhyRuns)
+		s += fmt.Sprintf("; the most frequent reason (%d runs)", a.WhyRuns)
 	}
 	if a.OfOne {
-		s += ", for example"
+		s += ", with the numbers of one"
 	}
 	return s + ": " + a.Why + restOfReasons
 }

@@ -27,10 +27,11 @@ func noticeSentence(args fact.Args) string {
 			"another ring, its %s would leave no processor to the rest of the program", a.Procs,
 			digits.Plural(int64(a.Threads), "thread"))
 	case fact.FilesRaised:
-		return fmt.Sprintf("the limit of open files was raised from %d to %d", a.From, a.To)
+		return fmt.Sprintf("the limit of open files was raised from %s to %s",
+			count(int64(a.From)), count(int64(a.To)))
 	case fact.SourcesSpread:
 		return fmt.Sprintf("dyno connects from the addresses %s to %s, because one has too few ports "+
-			"for %d connections, or for connecting quickly", a.From, a.To, a.Connections)
+			"for %s connections, or for connecting quickly", a.From, a.To, count(int64(a.Connections)))
 	case fact.HTTP1Offered:
 		return "dyno offers HTTP/1.1 and not HTTP/2, because " + noHTTP2(a)
 	case fact.HTTP3Costs:
@@ -50,8 +51,12 @@ func noticeSentence(args fact.Args) string {
 		return "a thread took over its new share of the rate too late: some requests may have been " +
 			"sent twice"
 	case fact.ThreadsLost:
-		return fmt.Sprintf("%d of %d threads lost all their connections and had no answer on new "+
-			"ones: from then on the other threads made the load", a.Threads, a.Of)
+		their := "their"
+		if a.Threads == 1 {
+			their = "its"
+		}
+		return fmt.Sprintf("%d of %d threads lost all %s connections and had no answer on new "+
+			"ones: from then on the other threads made the load", a.Threads, a.Of, their)
 	case fact.ConnectionsEnded:
 		return fmt.Sprintf("%s %s %s", digits.Plural(a.Count, "connection"), digits.Were(a.Count),
 			a.Why)

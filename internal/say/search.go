@@ -89,7 +89,15 @@ func errorName(e fact.ErrorCount) string {
 	if e.Check {
 		return fmt.Sprintf("check %q", e.What)
 	}
-	return e.What
+	return ErrorName(e.What)
+}
+
+// ErrorName is the detail of an error as people read it: a status is called one.
+func ErrorName(detail string) string {
+	if _, err := strconv.Atoi(detail); err == nil {
+		return "status " + detail
+	}
+	return detail
 }
 
 // endingPhrase says how a search ended.
@@ -160,7 +168,7 @@ func unansweredPhrase(a fact.NothingAnswered) phrase {
 		was = "completed"
 	}
 	if a.Why != "" {
-		return phrased("nothing was %v: %v", was, a.Why)
+		return phrased("nothing was %v: %v", was, ErrorName(a.Why))
 	}
 	return phrased("nothing was %v within %v, and nothing failed", was, amount{value: a.WithinS,
 		text: digits.Significant(a.WithinS, 3), unit: " s"})

@@ -40,7 +40,7 @@ func trialPhrase(args fact.Args) (p phrase) {
 		}
 		return p
 	case fact.SecondsShow:
-		return phrased("the seconds of the trial show %v", show(a.What))
+		return phrased("the trial's throughput, second by second, shows %v", show(a.What))
 	case fact.ColdWindow:
 		return phrased("the first %v of the trial's window were still warm-up (MSER-5): without them "+
 			"throughput would be %v higher", seconds(a.CutS, 0), percent(a.Higher, 1))
@@ -50,7 +50,7 @@ func trialPhrase(args fact.Args) (p phrase) {
 	case fact.ConnectionsLacking:
 		return phrased("%v of %v connections %v", counts(a.Missing), counts(a.Of), unserved(a.Unopened))
 	case fact.CountsDiffer:
-		return phrased("the server counted %v requests, but the clients sent %v together",
+		return phrased("the server counted %v requests, but the clients together sent %v",
 			counts(a.Server), counts(a.Clients))
 	case fact.ServerKilled:
 		return phrased("the process %v had to be killed", strconv.Quote(a.Process))

@@ -307,7 +307,7 @@ func setFailure(t *lab.Trial, phase string, err error) {
 // nothingCompleted is the failure of a load that got no answer, or only errors.
 func nothingCompleted(r *result.Result) error {
 	if r.OnlyErrors() {
-		return fmt.Errorf("every answer was an error: %s",
+		return fmt.Errorf("every answer was an error: status %s",
 			strings.Join(result.StatusCodes(r.Status), ", "))
 	}
 	if len(r.Errors) > 0 {

@@ -18,7 +18,7 @@ func TestFailuresOfASession(t *testing.T) {
 		{nil, "no response came"},
 		{[]result.Error{{Phase: read, Kind: "closed", Detail: "it was closed"},
 			{Phase: check, Kind: "a.hurl line 4: status 200", Detail: "the answer did not pass"}},
-			`a check failed: a.hurl line 4: status 200; it was closed; in all, it answered 200 (once) and 401 (2 times)`},
+			`a check failed: a.hurl line 4: status 200; it was closed; in all, it answered with status 200 (once) and 401 (2 times)`},
 		{[]result.Error{{Phase: check, Kind: loadresult.Refused, Detail: "a.hurl:4:7: the value has a line end"}},
 			"a.hurl:4:7: the value has a line end"},
 	} {

@@ -23,7 +23,7 @@ func TestDoubts(t *testing.T) {
 		want   []string
 	}{
 		{[][]lab.Reason{{of(fact.SecondsShow{What: "no steady state"}), host(6.2)}, {host(15.9), host(7)}, {host(9)}},
-			[]string{"3 trials: the hypervisor took 6.2 to 16 % of the CPUs' time", "1 trial: the seconds of the trial show no steady state"}},
+			[]string{"3 trials: the hypervisor took 6.2 to 16 % of the CPUs' time", "1 trial: the trial's throughput, second by second, shows no steady state"}},
 		{[][]lab.Reason{{of(fact.AnswerChanged{Aspect: "status", Before: "200", After: "404"})},
 			{of(fact.AnswerChanged{Aspect: "status", Before: "200", After: "503"})}},
 			[]string{"1 trial: after the load the server answers otherwise: status was 200 and is 404",

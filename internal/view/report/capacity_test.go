@@ -196,7 +196,7 @@ func TestKindsOfReasons(t *testing.T) {
 		s.Probes = append(s.Probes, p)
 	}
 	notes := probeNotes(s.Probes)
-	if got := fmt.Sprint(notes.of); got != "[[1] [2] [1] [3] [4] [4] [5]]" || notes.texts[0] != "every answer was an error: 503 (94 to 120)" ||
+	if got := fmt.Sprint(notes.of); got != "[[1] [2] [1] [3] [4] [4] [5]]" || notes.texts[0] != "every answer was an error: status 503 (94 to 120)" ||
 		notes.texts[3] != "90 to 1,080 requests are too few to decide p99<10ms" {
 		t.Errorf("%s: %q", got, notes.texts)
 	}

@@ -22,7 +22,7 @@ func JUnit(w io.Writer, r *result.Result) error {
 	case r.Requests.Completed == 0:
 		completed.Failure = &format.Problem{Message: "no request completed"}
 		if r.OnlyErrors() {
-			why := "every answer was an error: " + statusText(r)
+			why := "every answer was an error: status " + statusText(r)
 			if len(r.Checks) > 0 {
 				why += "; checks: " + checksText(&r.Scenario)
 			}

@@ -52,7 +52,7 @@ func TestJUnitOfFailedChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := reporttest.Outcomes(reporttest.ReadSuite(t, b.Bytes()))
-	if !strings.Contains(got, "every answer was an error: 200: 320,000; checks: 0 of 320,000 passed (0 %)") {
+	if !strings.Contains(got, "every answer was an error: status 200: 320,000; checks: 0 of 320,000 passed (0 %)") {
 		t.Error(got)
 	}
 }

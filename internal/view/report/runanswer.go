@@ -317,7 +317,7 @@ func detailText(r *result.Result, e result.Error, v say.Voice) string {
 
 // errorLine is a kind of error in a line.
 func errorLine(r *result.Result, e result.Error, v say.Voice) string {
-	s := fmt.Sprintf("%s (%s)", detailText(r, e, v), digits.Times(e.Count))
+	s := fmt.Sprintf("%s (%s)", say.ErrorName(detailText(r, e, v)), digits.Times(e.Count))
 	if e.Sample != "" {
 		s += ", first answer: " + format.Clip(format.PlainLine(e.Sample), 120)
 	}

@@ -57,7 +57,7 @@ func TestRunSentence(t *testing.T) {
 		"20,000 requests/s held, but p99 is 905 ms: 2,829 iterations waited for a free user, up to 1.00 s":     fewUsers(),
 		"332,014 requests/s on 100 connections, p99 462 µs; missed: rps>1M (332,014/s); " +
 			"met: p99<1ms (462 µs), errors<1% (0 %)": judged(),
-		"22 % of the requests failed: 503 (999 times); the others: p99 4.62 ms; " +
+		"22 % of the requests failed: status 503 (999 times); the others: p99 4.62 ms; " +
 			"the generator was the limit, the server may do more": reporttest.Failing(),
 		"20,000 requests/s were offered and 16,000 completed, p99 300 µs; only a part of what was planned: LOST an agent": slower(),
 		"Nothing was answered: connect 127.0.0.1:8080: connection refused":                                                reporttest.Unreachable(),
