@@ -125,7 +125,7 @@ func TestWanted(t *testing.T) {
 			"%[1]d x-id: %[4]s;%[1]d x-path: %[5]s;%[1]d %[6]s;%[1]d x-sum: all (trailer);",
 			tag, md5.Sum(r.Body), host, id, r.Path, body)
 	}
-	for i := range uint32(8) {
+	for _, i := range []uint32{0, 1, 7} {
 		n, long := fmt.Sprint(i), strings.Repeat("v", int(i)*10_000)
 		plain, fill := prototest.Filled(holed, n, n, n)
 		own, _ := prototest.Filled(holed, n, "own"+long, n)
