@@ -183,11 +183,21 @@ func mostErrors(r *result.Result) fact.MostErrors {
 	return fact.MostErrors{ErrorCount: errorCount(most), Of: r.Requests.Sent}
 }
 
+// causeText is an error as the cause that nothing was answered: with the address if there was no
+// connection, as a load that ends early for that says it.
+func causeText(e result.Error) string {
+	if e.Phase == string(loadresult.Connect) && e.Address != "" {
+		return loadresult.Failure{Phase: loadresult.Connect, Address: e.Address,
+			Detail: e.Detail}.CauseText()
+	}
+	return cmp.Or(e.Detail, e.Kind)
+}
+
 // nothingAnswered says why nothing came of a run.
 func nothingAnswered(r *result.Result) fact.NothingAnswered {
 	args := fact.NothingAnswered{Wrong: r.Answers() > 0, Why: r.Cause}
 	if args.Why == "" && len(r.Errors) > 0 {
-		args.Why = cmp.Or(r.Errors[0].Detail, r.Errors[0].Kind)
+		args.Why = causeText(r.Errors[0])
 	}
 	if args.Why == "" {
 		args.WithinS = r.Window.MeasuredS

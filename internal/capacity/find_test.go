@@ -332,6 +332,12 @@ func TestNothingAnsweredIsWhy(t *testing.T) {
 		say.Because(why) != "nothing was answered: connection reset by peer" {
 		t.Errorf("%s, %+v", got, why)
 	}
+	r.Cause = "" // the load went on to its end, though nothing listens
+	r.Errors[0] = result.Error{Phase: "connect", Kind: "refused", Address: "127.0.0.1:1", Detail: "connection refused", Count: 50}
+	const want = "nothing was answered: connect 127.0.0.1:1: connection refused"
+	if _, why := p.overallOutcome(t.Context(), r, false); say.Because(why) != want {
+		t.Errorf("%+v, want %s", why, want)
+	}
 }
 
 // A generator that was late and had time to spare was held up, whatever its verdict.
