@@ -163,7 +163,7 @@ func TestTightenFollowsNothing(t *testing.T) {
 			n++
 		}
 	}()
-	for range 1500 {
+	for range 5000 {
 		for _, open := range []string{home, filepath.Join(home, "data")} {
 			if err := os.Chmod(open, 0o755); err != nil {
 				t.Fatal(err)

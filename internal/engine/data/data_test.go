@@ -119,7 +119,7 @@ func checkFaults(t *testing.T, name, file string, limit int64, want []string) {
 // A file whose rows have no ends that are known, such as those of old Macs, is one row of very many
 // columns. To compare the name of each with all others would take very long.
 func TestManyColumns(t *testing.T) {
-	const n = 1 << 16
+	const n = 1 << 18
 	names := strings.Join(repeated("c%d", 0, n), ",")
 	object := "{\"" + strings.ReplaceAll(names, ",", "\":1,\"") + "\":1}\n"
 	for name, file := range map[string]string{"d.csv": names + "\n" + strings.Repeat("1,", n-1) + "1\n",
