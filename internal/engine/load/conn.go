@@ -19,43 +19,42 @@ import (
 // A conn is one connection: a socket, its codec and its requests in flight. When the socket is
 // lost the connection goes on with another socket, which is its next life.
 type conn struct {
+	// Each request of a plain load reads or writes these. Of 1,000 connections they are in no near
+	// cache, so they stand together, in four lines of a cache (docs/benchmarks.md).
 	codec proto.Codec
 	dial.Call
-	number   uint32 // among the worker's, from 0
-	protocol string // HTTP11 and the like; "" until TLS has negotiated it
-	state    lifeState
-
+	number uint32 // among the worker's, from 0
+	state  lifeState
 	listed bool   // in pool.idle
 	busy   bool   // the ring is sending
 	quiet  bool   // no byte of the next response has arrived
 	used   uint32 // requests completed in this life
 	handed uint32 // how often bytes were handed to the ring
-
-	since int64 // when it was dialed; the socket that it has may have begun later
-	up    int64 // when it was connected
-	open  int64 // when it last had room for a request
-	first int64 // when the next response began, or the last one ended
-	wake  int64 // its entry in timers that counts; 0: none
-	doubt int64 // since when nothing has arrived after a request was canceled; 0: something has
-	shut  int64 // since when it has neither a request in flight nor room for one; 0: it has either
-
-	in      []byte // received, but not yet consumed by the codec
-	out     []byte // to send
-	sending []byte // what the ring is sending
-
 	slots
-	attempts
+	stream *streams.Conn // nil: answers are no streams
+	out    []byte        // to send
+	open   int64         // when it last had room for a request
+	first  int64         // when the next response began, or the last one ended
+	wake   int64         // its entry in timers that counts; 0: none
+	doubt  int64         // since when nothing came after a request was canceled; 0: something has
+	shut   int64         // since when it has neither a request nor room; 0: it has either
+	in     []byte        // received, but not yet consumed by the codec
+
 	responses scenario.Responses // as far as they are wanted
-	stream    *streams.Conn      // nil: answers are no streams
+	attempts
+	borrower proto.Borrower // the codec, if it may read the message of an exchange that is over
+	protocol string         // HTTP11 and the like; "" until TLS has negotiated it
+	since    int64          // when it was dialed; the socket that it has may have begun later
+	up       int64          // when it was connected
+	sending  []byte         // what the ring is sending
 }
 
 // A slots holds the requests that a connection has in flight, and its free places for others.
 type slots struct {
-	borrower  proto.Borrower // the codec, if it may read the message of an exchange that is over
-	exchanges []exchange     // by tag
-	tags      []uint32       // those not in use
-	live      int            // in flight
-	waiting   int            // slots that have been free since an earlier life
+	exchanges []exchange // by tag
+	tags      []uint32   // those not in use
+	live      int32      // in flight
+	waiting   int32      // slots that have been free since an earlier life
 }
 
 // An attempts is the history of a connection's lives.

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"dyno/internal/engine/loadplan"
 	"dyno/internal/engine/loadresult"
@@ -570,6 +571,13 @@ func checkAllocations(t *testing.T, w *worker, done func() int64) {
 	}
 	if n := done() - before; n < 100 {
 		t.Errorf("only %d in 100 turns", n)
+	}
+}
+
+// TestCacheLines holds what each request touches of a connection together.
+func TestCacheLines(t *testing.T) {
+	if n := unsafe.Offsetof(conn{}.responses); n > 4*64 {
+		t.Errorf("it takes %d bytes, which is more than four lines of 64", n)
 	}
 }
 

@@ -27,7 +27,7 @@ func (c *conn) markSlotsWaiting() {
 	for tag := range c.exchanges {
 		c.exchanges[tag].waits = true
 	}
-	if c.waiting = len(c.exchanges); c.waiting > 1 { // tags are used from the end
+	if c.waiting = int32(len(c.exchanges)); c.waiting > 1 { // tags are used from the end
 		slices.SortFunc(c.tags, func(a, b uint32) int {
 			return cmp.Compare(c.exchanges[b].Due, c.exchanges[a].Due)
 		})
