@@ -46,7 +46,7 @@
 //	                    set
 //	outlet.go           guards the terminal against texts of others
 //	output.go           files that are written whole or not at all
-//	output_other.go     who owns such a file: output_unix.go
+//	output_unix.go      who owns such a file; output_other.go
 //	peers.go            dyno wrk, ab, hey, …: reads their flags
 //	peertables.go       dyno wrk, ab, hey, …: what each of their flags means
 //	progress.go         the line of progress

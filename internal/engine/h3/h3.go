@@ -29,7 +29,8 @@
 //	codes.go          error codes
 //	conn.go           a connection of QUIC: dial, handshake, end
 //	control.go        control streams: SETTINGS, GOAWAY
-//	exchange.go       one request: sends it on a stream, follows its response to the end
+//	exchange.go       one request: sends it on a stream, follows its response to the end; the
+//	                  goroutine that serves one after another until the ring is freed
 //	fault.go          words for errors of QUIC and HTTP/3
 //	frames.go         cuts streams into frames
 //	h3.go             options, and requests encoded once
@@ -44,7 +45,7 @@
 //	socket_linux.go   reads and writes their packets on Linux; socket_other.go writes them
 //	                  elsewhere
 //	static.go         QPACK's static table
-//	waiting.go        exchanges that wait for a stream
+//	waiting.go        the queue of exchanges for which no stream is free
 package h3
 
 import (

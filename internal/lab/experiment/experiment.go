@@ -30,7 +30,7 @@
 //	experiment.go      types of the file: Design, Workload, Level, Fairness, Gate, Request, Expect
 //	fault.go           faults, sorted by place
 //	folder.go          files and folders that servers get
-//	metrics.go         names of measures, and objectives of levels
+//	metrics.go         names of measures, what each needs of the workload, objectives of levels
 //	nearest.go         values that are names: which are allowed, or which was probably meant
 //	needs.go           programs that are missing here, and the package to install
 //	quantities.go      reads durations, sizes and rates
