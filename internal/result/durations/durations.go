@@ -186,15 +186,16 @@ func New(h *metric.Histogram) *Distribution {
 
 // Summary is New(h).WithUnanswered(more...) without HDR.
 func Summary(h *metric.Histogram, more ...Bound) *Distribution {
+	v := h.View()
 	d := &Distribution{Count: h.Count, Min: Micros(float64(h.Min)), Mean: Micros(h.Mean()),
-		Stdev: Micros(h.View().Stdev()), Max: Micros(float64(h.Max))}
-	d.addUnanswered(h, more)
+		Stdev: Micros(v.Stdev()), Max: Micros(float64(h.Max))}
+	d.addUnanswered(v, more)
 	return d
 }
 
 // setPercentiles sets those that have fields of their own.
-func (d *Distribution) setPercentiles(h *metric.Histogram) {
-	v, last := h.View(), 0.0
+func (d *Distribution) setPercentiles(v metric.View) {
+	last := 0.0
 	for _, p := range metric.Percentiles(d) {
 		*p.Value = max(d.percentileIn(v, p.Percent), last)
 		last = *p.Value
@@ -283,23 +284,26 @@ func (d *Distribution) Beyond(percent float64) float64 {
 // WithUnanswered is d with more requests that had no answer. A d without a histogram that dyno
 // wrote stays as it is.
 func (d *Distribution) WithUnanswered(more ...Bound) *Distribution {
+	if d.Over.with(more, 0) == nil { // there are none, as in most loads
+		return d
+	}
 	h, err := d.Histogram()
 	if err != nil {
 		return d
 	}
 	with := *d
-	with.addUnanswered(h, more)
+	with.addUnanswered(h.View(), more)
 	return &with
 }
 
-// addUnanswered adds to d, whose histogram is h, requests that had no answer, and sets what counts
+// addUnanswered adds to d, whose histogram is v, requests that had no answer, and sets what counts
 // them.
-func (d *Distribution) addUnanswered(h *metric.Histogram, more []Bound) {
+func (d *Distribution) addUnanswered(v metric.View, more []Bound) {
 	if d.Over = d.Over.with(more, d.answeredMax()); d.Over != nil {
 		all := d.Over.all()
 		d.Max = max(d.Over.Answered, all[len(all)-1].US)
 	}
-	d.setPercentiles(h)
+	d.setPercentiles(v)
 }
 
 // Answered is d without the requests that had no answer.
