@@ -62,7 +62,7 @@
 //	secrets.go          stand-ins for secrets: --show-secrets, --secret
 //	sent.go             headers, bodies, forms: what is sent
 //	serve.go            dyno serve; the form of a load: its fields, read as flags
-//	session.go          a Hurl file as a load: which flags may stand beside it
+//	session.go          a Hurl file as a load; which flags may stand beside it: setting/clashes.go
 //	stages.go           --stages
 //	tableflags.go       the flags that the table of settings has
 //	target.go           dyno target

@@ -25,8 +25,8 @@
 //	                and their names), note.go (what somebody said of a result); changed.go (whether
 //	                a list is out of date)
 //	change points   changepoint.go (found and published), examined.go (where there are no new ones),
-//	                segment.go (the runs between two), fingerprint.go (which runs are one series),
-//	                unproven.go (runs too few for one)
+//	                segment.go (the runs between two), fingerprint.go (which runs are one series:
+//	                URL, settings, machine), unproven.go (runs too few for one)
 //	in and out      export.go, import.go (results and notes), importlab.go (experiments), unpack.go
 //	                (archives, within limits), check.go (names in them)
 //	removal         remove.go (dyno history rm), gc.go (dyno history gc: what nothing refers to),

@@ -46,7 +46,7 @@
 //	sharedstage.go        servers that go on running between trials, in place of stage.go
 //	signals_unix.go       names of signals; signals_windows.go
 //	splitcpus.go          which CPUs are whose
-//	stage.go              starts and stops the servers of a trial
+//	stage.go              starts and stops the servers of a trial; how each is asked if it is ready
 //	trial.go              a trial: start, ask, warm up, measure and watch, ask, stop; a server
 //	                      that dies meanwhile
 //	trysession.go         one user runs the session of a Hurl file before any load
