@@ -1,5 +1,6 @@
-// Package reporttest has what the tests of packages report and labreport share.
+// Package reporttest has what the tests of packages report, labreport and chart share.
 //
+//	absent.go     results without each part that they can lack
 //	again.go      whether a stored result has the report that it had
 //	doubt.go      adds facts to results
 //	fixtures.go   results

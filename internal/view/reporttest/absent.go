@@ -1,0 +1,58 @@
+package reporttest
+
+import (
+	"reflect"
+	"testing"
+
+	"dyno/internal/result"
+)
+
+// EachAbsent tries what reads r without each part that it can lack, alone and together with each of
+// the distributions that stand for latency: of a load some are not measured, and a file may lack
+// anything. It reports what panics.
+func EachAbsent(t *testing.T, r *result.Result, try func()) {
+	t.Helper()
+	attempt := func(what string) {
+		defer func() {
+			if fault := recover(); fault != nil {
+				t.Errorf("without %s: %v", what, fault)
+			}
+		}()
+		try()
+	}
+	eachWithout(reflect.ValueOf(r).Elem(), "", func(what string) {
+		attempt(what)
+		for name, other := range map[string]**result.Distribution{"Latency": &r.Latency,
+			"ErrorLatency": &r.ErrorLatency, "Service": &r.Service} {
+			was := *other
+			*other = nil
+			attempt(what + " and " + name)
+			*other = was
+		}
+	})
+}
+
+// eachWithout calls f with each field that can be nil set to nil, one after the other.
+func eachWithout(v reflect.Value, at string, f func(what string)) {
+	for i := range v.NumField() {
+		field, what := v.Field(i), at+"."+v.Type().Field(i).Name
+		if !field.CanSet() {
+			continue
+		}
+		switch field.Kind() {
+		case reflect.Struct:
+			eachWithout(field, what, f)
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			if field.IsNil() {
+				continue
+			}
+			if field.Kind() == reflect.Pointer && field.Elem().Kind() == reflect.Struct {
+				eachWithout(field.Elem(), what, f)
+			}
+			was := reflect.ValueOf(field.Interface())
+			field.SetZero()
+			f(what)
+			field.Set(was)
+		}
+	}
+}
