@@ -199,7 +199,8 @@ func judgeDeaths(t *testing.T, r *loadresult.Result, long time.Duration) {
 	kinds := map[string]int64{}
 	for _, f := range r.Failures {
 		kinds[f.Kind] += f.Count
-		if !slices.Contains([]string{"reset", "truncated", "timeout", "closed", loadresult.Behind}, f.Kind) {
+		// A busy machine may give up what the slow deaths are still writing, which is unfinished.
+		if !slices.Contains([]string{"reset", "truncated", "timeout", "unfinished", "closed", loadresult.Behind}, f.Kind) {
 			t.Errorf("a death that no server died: %+v", f)
 		}
 	}

@@ -440,10 +440,10 @@ func TestLongPlan(t *testing.T) {
 	w.startAgent("a", 1)
 	p := w.newPlan(0, 0, 1)
 	p.Requested = 3
-	p.Requests[0].Method, p.Requests[0].Body = "POST", make([]byte, 3<<20)
+	p.Requests[0].Method, p.Requests[0].Body = "POST", make([]byte, 3<<19)
 	r := w.mustRun(w.newController(), p)
 	w.checkServed(r)
-	if r.Bytes.Sent < 9<<20 {
+	if r.Bytes.Sent < 9<<19 {
 		t.Errorf("%d bytes were sent", r.Bytes.Sent)
 	}
 }

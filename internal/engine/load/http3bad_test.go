@@ -375,7 +375,8 @@ func TestHTTP3Dead(t *testing.T) {
 	group.Go(func() { s.Serve(socket) })
 	defer func() { s.Close(); group.Wait() }()
 	r = measure(t, http3Plan(port, func(p *loadplan.Plan) { p.Connecting = loadplan.Seconds(time.Second) }))
-	if r.Ended != loadresult.Gone || r.Failures[0].Kind != "refused" || r.Total.Completed == 0 ||
+	refused := func(f loadresult.Failure) bool { return f.Kind == "refused" } // a busy machine also times out
+	if r.Ended != loadresult.Gone || !slices.ContainsFunc(r.Failures, refused) || r.Total.Completed == 0 ||
 		r.Total.Completed > 50 {
 		t.Errorf("ended %s after %d: %v", r.Ended, r.Total.Completed, r.Failures)
 	}

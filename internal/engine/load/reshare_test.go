@@ -69,6 +69,7 @@ func TestRunShared(t *testing.T) {
 	p.Target = loadplan.Target{URL: server.URL + "/", Host: to.Addr().String(), Port: to.Port()}
 	p.Requests = []loadplan.Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: to.String(), Path: "/"}}}
 	p.Connections, p.Threads, p.Rate, p.Duration = 8, 4, loadplan.RatePerSecond(400), loadplan.Seconds(2*time.Second)
+	p.Drain = loadplan.Seconds(time.Minute) // what is due is sent, however late
 	p = p.SplitBy([]int{1, 3})[0]
 	p.Threads = 2
 	shares := make(chan Share, 1)
