@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,7 +129,9 @@ func (u *Unpaired) checkDistinct() error {
 		for k, other := range u.Groups[:i] {
 			a, b := other.allTrials()[0], g.allTrials()[0]
 			if a.Started.Equal(b.Started) && a.ID == b.ID {
-				return fmt.Errorf("%s and %s are the same run, %s: give two runs", Letter(k), Letter(i), a.ID)
+				// One that was not stored has no ID.
+				which := cmp.Or(a.ID, "of "+a.Started.UTC().Format(time.DateTime))
+				return fmt.Errorf("%s and %s are the same run, %s: give two runs", Letter(k), Letter(i), which)
 			}
 		}
 	}

@@ -143,11 +143,14 @@ func TestCompareSingles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one.ID = "20260102-150000-aaaa"
-	same := []Group{GroupResults("last", []*result.Result{one}), GroupResults("last", []*result.Result{one})}
-	if _, err := CompareGroups(same, nil, 0.02); err == nil ||
-		err.Error() != "A and B are the same run, 20260102-150000-aaaa: give two runs" {
-		t.Errorf("a run beside itself: %v", err)
+	for id, which := range map[string]string{"20260102-150000-aaaa": "20260102-150000-aaaa",
+		"": "of " + one.Window.Started.UTC().Format(time.DateTime)} {
+		one.ID = id
+		same := []Group{GroupResults("last", []*result.Result{one}), GroupResults("last", []*result.Result{one})}
+		if _, err := CompareGroups(same, nil, 0.02); err == nil ||
+			err.Error() != "A and B are the same run, "+which+": give two runs" {
+			t.Errorf("a run beside itself: %v", err)
+		}
 	}
 	u.DecideGate()
 	if !u.IsSingle() || u.Gate.Verdict != lab.Undecided || len(u.Verdicts) != 6 ||
