@@ -59,7 +59,16 @@ func TestFaultsUnderLoad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEcho(t)
-			r, _, _ := run(t, e, c.source, 1000, func(c *Config, _ *loadplan.Plan) { c.MaxMemory = 32 << 20 })
+			try := func() *loadresult.Result {
+				r, _, _ := run(t, e, c.source, 1000, func(c *Config, _ *loadplan.Plan) { c.MaxMemory = 32 << 20 })
+				return r
+			}
+			r := try()
+			for range 4 { // a busy machine may take more time than a call may, before another limit is met
+				if strings.Contains(r.Cause, "the call took longer") && !strings.HasSuffix(c.want, "the call took ") {
+					r = try()
+				}
+			}
 			if r.Ended != loadresult.Faulted || !strings.Contains(r.Cause, c.want) {
 				t.Errorf("%s: %q, want %q", r.Ended, r.Cause, c.want)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/metrics"
 	"sync"
@@ -104,13 +105,9 @@ func (b *budget) look() error {
 	if b.until.IsZero() {
 		b.until = now.Add(b.lasts)
 	}
-	select {
-	case <-b.ended:
-		b.why = errEnded
-		return b.why
-	default:
-	}
 	switch {
+	case b.hasEnded():
+		b.why = errEnded
 	case b.left < 0:
 		b.why = errInstructions
 	case now.After(b.until):
@@ -118,7 +115,20 @@ func (b *budget) look() error {
 	default:
 		b.why = b.memory.look(0)
 	}
+	if b.why != nil {
+		b.nextLook = math.MaxInt64 // each further instruction fails, whoever caught this error
+	}
 	return b.why
+}
+
+// hasEnded reports whether the run is over.
+func (b *budget) hasEnded() bool {
+	select {
+	case <-b.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // spend counts work of a function of the libraries, before it is done.

@@ -112,24 +112,27 @@ func TestLimits(t *testing.T) {
 
 // A call ends when its time is over, and when nobody waits for it any more.
 func TestEnds(t *testing.T) {
-	const loop = "while true do end"
 	ended := make(chan struct{})
 	close(ended)
 	for want, o := range map[string]struct {
 		ended <-chan struct{}
 		lasts time.Duration
 	}{"the run was ended": {ended, time.Hour}, "the call took longer than a script may, 1ms": {nil, time.Millisecond}} {
-		m := New(Options{Memory: NewGuard(1 << 30), Random: rand.NewPCG(1, 2), Ended: o.ended})
-		c, err := Read("x.lua", loop, nil)
-		if err == nil {
-			err = c.Compile()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Begin(1<<62, o.lasts)
-		if err := m.CallByParam(lua.P{Fn: m.Script(m.LState, c), Protect: true}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+		// The second and the third go on when the loop has ended, and return before the next look.
+		for _, source := range []string{"while true do end", "pcall(function() while true do end end) return 1",
+			"coroutine.resume(coroutine.create(function() while true do end end)) return 1"} {
+			m := New(Options{Memory: NewGuard(1 << 30), Random: rand.NewPCG(1, 2), Ended: o.ended})
+			c, err := Read("x.lua", source, nil)
+			if err == nil {
+				err = c.Compile()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Begin(1<<62, o.lasts)
+			if err := m.CallByParam(lua.P{Fn: m.Script(m.LState, c), Protect: true}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", source, err, want)
+			}
 		}
 	}
 }
