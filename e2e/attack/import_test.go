@@ -19,9 +19,9 @@ import (
 // tiny is an experiment whose server is a command of the test's choice.
 const tiny = `version: 1
 name: tiny
-design: {rounds: 1, aa: false, cooldown: 0s, measure: 50ms, warmup: {min: 0s, max: 0s}}
+design: {rounds: 1, aa: false, cooldown: 0s, warmup: {min: 0s, max: 0s}}
 fairness: {mode: off}
-levels: [{name: c1, connections: 1, threads: 1}]
+levels: [{name: c1, connections: 1, threads: 1, requests: 20}]
 variants:
   a: {processes: [{name: app, cmd: %q}], url: 'http://127.0.0.1:{{port}}/'}
 `
