@@ -199,7 +199,7 @@ func judgeDeaths(t *testing.T, r *loadresult.Result, long time.Duration) {
 	kinds := map[string]int64{}
 	for _, f := range r.Failures {
 		kinds[f.Kind] += f.Count
-		// A busy machine may give up what the slow deaths are still writing, which is unfinished.
+		// On a busy machine dyno may give up an answer that has begun: it is unfinished.
 		if !slices.Contains([]string{"reset", "truncated", "timeout", "unfinished", "closed", loadresult.Behind}, f.Kind) {
 			t.Errorf("a death that no server died: %+v", f)
 		}

@@ -130,7 +130,7 @@ func (u *Unpaired) checkDistinct() error {
 			a, b := other.allTrials()[0], g.allTrials()[0]
 			if a.Started.Equal(b.Started) && a.ID == b.ID {
 				// One that was not stored has no ID.
-				which := cmp.Or(a.ID, "of "+a.Started.UTC().Format(time.DateTime))
+				which := cmp.Or(a.ID, "which began at "+a.Started.Format(time.RFC3339Nano))
 				return fmt.Errorf("%s and %s are the same run, %s: give two runs", Letter(k), Letter(i), which)
 			}
 		}

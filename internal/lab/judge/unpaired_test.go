@@ -144,7 +144,7 @@ func TestCompareSingles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, which := range map[string]string{"20260102-150000-aaaa": "20260102-150000-aaaa",
-		"": "of " + one.Window.Started.UTC().Format(time.DateTime)} {
+		"": "which began at " + one.Window.Started.Format(time.RFC3339Nano)} {
 		one.ID = id
 		same := []Group{GroupResults("last", []*result.Result{one}), GroupResults("last", []*result.Result{one})}
 		if _, err := CompareGroups(same, nil, 0.02); err == nil ||

@@ -281,8 +281,8 @@ func (d *Distribution) Beyond(percent float64) float64 {
 	return float64(d.Known()) * (1 - percent/100)
 }
 
-// WithUnanswered is d with more requests that had no answer. A d without a histogram that dyno
-// wrote stays as it is.
+// WithUnanswered is d with more requests that had no answer; d itself if there are none, and if d
+// has no histogram that dyno wrote.
 func (d *Distribution) WithUnanswered(more ...Bound) *Distribution {
 	if d.Over.with(more, 0) == nil { // there are none, as in most loads
 		return d

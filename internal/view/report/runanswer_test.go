@@ -247,6 +247,11 @@ func TestWaitsThatMakeAP99(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+	r := late(20_000, 900e3, 900e3)
+	r.Latency, r.ErrorLatency = nil, r.Latency
+	if got := generatorRow(r, format.Style{}).Text; !strings.Contains(got, "waits for a connection not counted") {
+		t.Errorf("every answer is wrong: %s", got)
+	}
 }
 
 // A rate is held if what was due was completed; only drawn arrivals have room for chance.
