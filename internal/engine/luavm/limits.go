@@ -153,7 +153,6 @@ func (t *Machine) Grow(l *lua.LState, name string, bytes int) {
 	t.spend(l, name, bytes/bytesPerInstruction)
 	if b.made += bytes; b.made > looksAfter {
 		if err := b.memory.look(uint64(bytes)); err != nil {
-			b.nextLook = math.MaxInt64 // the next instruction looks whether that is still so
 			l.RaiseError("%s: %v", name, err)
 		}
 		b.made = 0

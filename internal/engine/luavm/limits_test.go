@@ -137,6 +137,23 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// A script that catches the end of its memory, which it keeps, is ended all the same.
+func TestCaughtEndOfMemory(t *testing.T) {
+	m := New(Options{Memory: NewGuard(16 << 20), Random: rand.NewPCG(1, 2)})
+	c, err := Read("x.lua", "t = {} pcall(function() while true do t[#t + 1] = ('x'):rep(1e6) .. #t end end) return 1", nil)
+	if err == nil {
+		err = c.Compile()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Begin(1<<62, time.Hour)
+	err = m.CallByParam(lua.P{Fn: m.Script(m.LState, c), Protect: true})
+	if err == nil || !strings.Contains(err.Error(), errMemory.Error()) {
+		t.Errorf("%v, want %q", err, errMemory)
+	}
+}
+
 // What reads texts of others neither fails nor hangs.
 func FuzzScript(f *testing.F) {
 	f.Add("return '\\x41\\z  \\u{48}' .. 010 % 3, #'x'", "^(%a-)%b()[^%d]$", "%5.2f %q")
