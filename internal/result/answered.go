@@ -57,9 +57,9 @@ func (r *Result) OnlyErrors() bool { return r.Requests.Completed == 0 && r.Error
 // AnswersPerSecond is the rate of all answers, errors included.
 func (q Rate) AnswersPerSecond() float64 { return q.Completed + orZero(q.ErrorAnswers) }
 
-// mainLatency is the latency of expected answers or, if every answer was an error, of the errors.
+// MainLatency is the latency of expected answers or, if every answer was an error, of the errors.
 // It is nil if nothing was answered.
-func (r *Result) mainLatency() *Distribution {
+func (r *Result) MainLatency() *Distribution {
 	if r.Latency != nil {
 		return r.Latency
 	}

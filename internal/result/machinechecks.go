@@ -89,7 +89,7 @@ func findQuota(r *Result) *fact.Fact {
 		return nil
 	}
 	p99 := 0.0
-	if d := r.mainLatency(); d != nil {
+	if d := r.MainLatency(); d != nil {
 		p99 = d.P99
 	}
 	each, of := us/float64(n), us/1e6/max(r.Window.MeasuredS, 1e-9)
@@ -133,7 +133,7 @@ func findUnscheduled(r *Result) *fact.Fact {
 // findScheduling finds how long goroutines waited for a CPU, if the protocol's library uses
 // goroutines. Each request waits several times, and its latency includes that.
 func findScheduling(r *Result) *fact.Fact {
-	d := r.mainLatency()
+	d := r.MainLatency()
 	if r.isOverTCP() || d == nil {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (r *Result) isOverTCP() bool { return r.Generator.Ring != loadplan.HTTP3Rin
 // showsRetransmits reports whether latencies show that TCP sent segments again. The kernel counts
 // those of all programs on the machine, so they may not be ours.
 func (r *Result) showsRetransmits() bool {
-	d := r.mainLatency()
+	d := r.MainLatency()
 	return r.isOverTCP() && (d != nil && d.P999 >= retransmission ||
 		r.Phases.Connect != nil && r.Phases.Connect.Max >= retransmission)
 }
@@ -189,7 +189,7 @@ func findTimeWait(r *Result) *fact.Fact {
 
 // findStops finds long stops by the Go runtime other than garbage collection.
 func findStops(r *Result) *fact.Fact {
-	stop, d := r.Generator.StopMax, r.mainLatency()
+	stop, d := r.Generator.StopMax, r.MainLatency()
 	if d == nil || stop <= max(stopSuspect, stopSuspectShare*d.P99) ||
 		r.Generator.GCPauseMax > max(pauseSuspect, pauseSuspectShare*d.P99) {
 		return nil

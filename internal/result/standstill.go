@@ -42,7 +42,7 @@ func findStandstill(r *Result) *fact.Fact {
 
 func judgeStandstill(r *Result) *fact.Fact {
 	s, p99 := r.Generator.Standstill, 0.0
-	if d := r.mainLatency(); d != nil {
+	if d := r.MainLatency(); d != nil {
 		p99 = d.P99
 	}
 	if r.TooShort() && s.StoodStillMax <= standstillBrief {

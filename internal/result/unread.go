@@ -1,7 +1,6 @@
 package result
 
 import (
-	"cmp"
 	"math"
 )
 
@@ -24,6 +23,6 @@ func (r *Result) setLinger(lingered int64) {
 	if n == 0 || lingered == 0 {
 		return
 	}
-	wait, median := toMicroseconds(float64(lingered)/float64(n)), cmp.Or(r.Latency, r.ErrorLatency).P50
+	wait, median := toMicroseconds(float64(lingered)/float64(n)), r.MainLatency().P50
 	r.Generator.Linger = &Linger{Wait: wait, Share: math.Round(wait/max(median, wait)*1e4) / 1e4}
 }

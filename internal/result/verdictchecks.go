@@ -200,7 +200,7 @@ func findReadLag(r *Result) *fact.Fact {
 }
 
 func findSendLag(r *Result) *fact.Fact {
-	d := r.mainLatency()
+	d := r.MainLatency()
 	if r.Generator.SendLagP99 == nil || d == nil {
 		return nil
 	}
@@ -297,7 +297,7 @@ func (r *Result) inFlightShare() float64 { return *r.Generator.Little + r.Unavai
 
 func findPauses(r *Result) *fact.Fact {
 	pause := r.Generator.GCPauseMax
-	if d := r.mainLatency(); d == nil || pause <= max(pauseSuspect, pauseSuspectShare*d.P99) {
+	if d := r.MainLatency(); d == nil || pause <= max(pauseSuspect, pauseSuspectShare*d.P99) {
 		return nil
 	}
 	return told(fact.GCPause{LongestUS: pause})

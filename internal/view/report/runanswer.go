@@ -242,7 +242,7 @@ func stallText(r *result.Result) string {
 	if late == nil || worst == nil || *worst < stallLeast || r.OwnDelay() {
 		return ""
 	}
-	d := cmp.Or(r.Latency, r.ErrorLatency) // the latter, if every answer was wrong
+	d := r.MainLatency()
 	if d == nil || float64(*late) < 0.01*float64(d.Count) || *worst < d.P99/2 {
 		return "" // neither that few nor waits that short make a p99
 	}
