@@ -295,17 +295,17 @@ func TestHTTP3HandshakesAtTheEnd(t *testing.T) {
 	}
 }
 
-// patiently tries what needs a server that answers within a timeout, with longer and longer ones:
-// a machine that is busy may spoil the first. It fails as the last does.
-func patiently(t *testing.T, timeout time.Duration, try func(timeout time.Duration) error) {
+// patiently tries what takes a timeout or a pause, with longer and longer ones: a machine that is
+// busy may spoil the first. It fails as the last does.
+func patiently(t *testing.T, long time.Duration, try func(long time.Duration) error) {
 	t.Helper()
 	var err error
 	for range 4 {
-		if err = try(timeout); err == nil {
+		if err = try(long); err == nil {
 			return
 		}
-		t.Logf("with a timeout of %v: %v", timeout, err)
-		timeout *= 4
+		t.Logf("with %v: %v", long, err)
+		long *= 4
 	}
 	t.Error(err)
 }

@@ -264,7 +264,6 @@ func TestHTTP3Leaves(t *testing.T) {
 		patiently(t, 5*time.Millisecond, func(pause time.Duration) error {
 			s := serveQUIC(t, nil, func(p *quicPeer) {
 				if p.gone {
-					<-p.left
 					time.Sleep(pause)
 					p.reject()
 					return

@@ -121,16 +121,8 @@ func TestEnds(t *testing.T) {
 		// The second and the third go on when the loop has ended, and return before the next look.
 		for _, source := range []string{"while true do end", "pcall(function() while true do end end) return 1",
 			"coroutine.resume(coroutine.create(function() while true do end end)) return 1"} {
-			m := New(Options{Memory: NewGuard(1 << 30), Random: rand.NewPCG(1, 2), Ended: o.ended})
-			c, err := Read("x.lua", source, nil)
-			if err == nil {
-				err = c.Compile()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			m.Begin(1<<62, o.lasts)
-			if err := m.CallByParam(lua.P{Fn: m.Script(m.LState, c), Protect: true}); err == nil || !strings.Contains(err.Error(), want) {
+			err := callFor(t, source, o.lasts, Options{Memory: NewGuard(1 << 30), Ended: o.ended})
+			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", source, err, want)
 			}
 		}
@@ -139,19 +131,27 @@ func TestEnds(t *testing.T) {
 
 // A script that catches the end of its memory, which it keeps, is ended all the same.
 func TestCaughtEndOfMemory(t *testing.T) {
-	m := New(Options{Memory: NewGuard(16 << 20), Random: rand.NewPCG(1, 2)})
-	c, err := Read("x.lua", "t = {} pcall(function() while true do t[#t + 1] = ('x'):rep(1e6) .. #t end end) return 1", nil)
+	const source = "t = {} pcall(function() while true do t[#t + 1] = ('x'):rep(1e6) .. #t end end) return 1"
+	err := callFor(t, source, time.Hour, Options{Memory: NewGuard(16 << 20)})
+	if err == nil || !strings.Contains(err.Error(), errMemory.Error()) {
+		t.Errorf("%v, want %q", err, errMemory)
+	}
+}
+
+// callFor calls a script that may take so long.
+func callFor(t *testing.T, source string, lasts time.Duration, o Options) error {
+	t.Helper()
+	o.Random = rand.NewPCG(1, 2)
+	m := New(o)
+	c, err := Read("x.lua", source, nil)
 	if err == nil {
 		err = c.Compile()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Begin(1<<62, time.Hour)
-	err = m.CallByParam(lua.P{Fn: m.Script(m.LState, c), Protect: true})
-	if err == nil || !strings.Contains(err.Error(), errMemory.Error()) {
-		t.Errorf("%v, want %q", err, errMemory)
-	}
+	m.Begin(1<<62, lasts)
+	return m.CallByParam(lua.P{Fn: m.Script(m.LState, c), Protect: true})
 }
 
 // What reads texts of others neither fails nor hangs.

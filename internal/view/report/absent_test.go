@@ -11,7 +11,9 @@ import (
 
 func TestAbsentParts(t *testing.T) {
 	all := fixtures(t)
-	all["waited"], all["few users"] = waited(), fewUsers()
+	all["waited"], all["few users"], all["all wrong"] = waited(), fewUsers(), waited()
+	r := all["all wrong"]
+	r.Latency, r.Service, r.ErrorLatency = nil, nil, r.Latency
 	for name, r := range all {
 		t.Run(name, func(t *testing.T) {
 			reporttest.EachAbsent(t, r, func() {

@@ -8,28 +8,18 @@ import (
 	"dyno/internal/result"
 )
 
-// EachAbsent tries what reads r without each pointer, list or map in it or in its structs, alone
-// and together with each of the distributions that stand for latency: some loads do not measure
-// all, and a file may lack anything. What lists and maps contain stays whole. It reports panics.
+// EachAbsent tries what reads r without each pointer, list or map in it or in its structs: some
+// loads do not measure all, and a file may lack anything. What lists and maps contain stays whole.
+// It reports panics.
 func EachAbsent(t *testing.T, r *result.Result, try func()) {
 	t.Helper()
-	attempt := func(what string) {
+	eachWithout(reflect.ValueOf(r).Elem(), "", func(what string) {
 		defer func() {
 			if fault := recover(); fault != nil {
 				t.Errorf("without %s: %v\n%s", what, fault, debug.Stack())
 			}
 		}()
 		try()
-	}
-	eachWithout(reflect.ValueOf(r).Elem(), "", func(what string) {
-		attempt(what)
-		for name, other := range map[string]**result.Distribution{"Latency": &r.Latency,
-			"ErrorLatency": &r.ErrorLatency, "Service": &r.Service} {
-			was := *other
-			*other = nil
-			attempt(what + " and " + name)
-			*other = was
-		}
 	})
 }
 
