@@ -20,6 +20,7 @@
 //	socket_linux.go       sockets for epoll and io_uring: connect, send, receive, close
 //	uring_linux.go        io_uring; its sizes, such as how much a receive takes
 //	uringclose_linux.go   closing with io_uring
+//	uringreceive_linux.go receiving with io_uring
 //	uringsend_linux.go    sending with io_uring
 //	zone.go               IPv6 zones
 package ring

@@ -1,7 +1,6 @@
 package ring
 
 import (
-	"io"
 	"net/netip"
 	"runtime"
 	"syscall"
@@ -17,11 +16,13 @@ const (
 	deepMost    = 256                // up to that many deep sockets, each has room for several answers
 	deepPiece   = 16 << 10           // which it receives at once
 	deepRequest = 4 << 10            // and for as many requests, which are copied
-	ownMost     = 2048               // up to that many sockets, each has a piece of its own
+	ownMost     = 512                // up to that many sockets, each has a piece of its own
+	ownDeep     = 2048               // if they are deep
 	sharedFirst = 256                // pieces that more sockets share at first
 	sharedMost  = 4096               // at most: as many as completions in a turn
 	requestMax  = lastMost           // the longest send that is copied
 	slab        = 64                 // sockets whose memory is allocated at once
+	cancelMost  = 64                 // receives that are being canceled
 	batchMax    = 64                 // entries queued before they are submitted within a turn
 	largeFor    = 8                  // small receives after which answers no longer count as large
 	lasting     = 32                 // receives after which a socket is put into the table of files
@@ -30,14 +31,15 @@ const (
 
 // A uringRing is a ring of io_uring.
 //
-// A small request is copied, queued, and linked to the receive for its answer. These are two
-// entries. One system call a turn submits those of all sockets, and also reads the answers. At the
-// end of a turn every socket that waits for no answer has a receive of its own, so it notices when
-// its peer closes. An answer that does not fit a socket's piece is received directly, into memory
-// that all sockets share; meanwhile the kernel only polls that socket.
+// A small request is copied and queued. One system call a turn submits the entries of all sockets,
+// and also reads the answers. At the end of a turn every socket receives, so it notices when its
+// peer closes. An answer that does not fit a piece is received directly, into memory that all
+// sockets share; meanwhile the kernel only polls that socket.
 //
 // With many sockets most wait. A piece for each would be memory that is in no cache. So they share
-// pieces: the kernel selects one when data has arrived.
+// pieces: the kernel selects one when data has arrived. A receive is then multishot: one entry
+// completes with each answer, and the kernel need not begin to wait again (docs/benchmarks.md).
+// Deep sockets receive once, because answers of several streams would come in more, smaller parts.
 //
 // A socket is identified by its slot in this ring, not by its descriptor. The slot is not reused
 // until the kernel no longer uses the socket's memory.
@@ -47,6 +49,7 @@ type uringRing struct {
 	sockets []usocket
 	unused  []int
 	sharing bool   // sockets have no pieces of their own
+	multi   bool   // and their receives are multishot
 	lent    int    // the shared piece that the user may read, or uring.None
 	spare   *byte  // a piece: valid for the user, or free
 	piece   int    // bytes that a piece has
@@ -54,8 +57,8 @@ type uringRing struct {
 	scratch []byte // for large answers
 	pending int    // entries that have not completed
 	sends   int    // of these, sends
-	linked  bool   // a receive may be waiting for its send
-	quiet   bool   // sends with a linked receive complete only if they fail
+	cancels int    // and cancellations
+	quiet   bool   // sends that are copied complete only if they fail
 	files   int    // places in the table of files
 
 	wanting    []int // sockets that may need a receive
@@ -80,10 +83,13 @@ type usocket struct {
 	lasts uint8 // receives, up to lasting
 	fixed bool  // the socket is in the table of files, at its slot
 
-	receiving bool // or waiting for its turn to receive
+	receiving bool // a receive or a poll has not completed for the last time
+	multishot bool // it is a receive that completes many times
+	stopping  bool // which has been canceled
 	sending   bool
-	quiet     bool   // the send completes only if it fails; the linked receive, only if it did not
+	quiet     bool   // the send completes only if it fails
 	telling   bool   // the user is to be told of the end of the Send
+	sent      uint32 // the send's number among the entries of the ring
 	rest      []byte // of what is being sent
 	more      []byte // to send after it
 	piece     *byte
@@ -100,6 +106,7 @@ const (
 	kindSend = iota
 	kindReceive
 	kindPoll
+	kindCancel
 	kindBits = 2
 )
 
@@ -109,8 +116,11 @@ func openUring(addrs []Addr, size Size) (Ring, func(), error) {
 	runtime.LockOSThread()
 	r := &uringRing{draining: nobody, lent: uring.None, sharing: size.Sockets > ownMost,
 		piece: pieceMax, request: requestMax, scratch: make([]byte, scratchSize)}
-	if size.Deep && size.Sockets <= deepMost {
-		r.piece, r.request = deepPiece, deepRequest
+	if size.Deep {
+		r.sharing = size.Sockets > ownDeep
+		if size.Sockets <= deepMost {
+			r.piece, r.request = deepPiece, deepRequest
+		}
 	}
 	r.spare = unsafe.SliceData(make([]byte, r.piece))
 	exactTimers()
@@ -141,6 +151,7 @@ func (r *uringRing) startQueues(size Size) error {
 	if !r.sharing {
 		return nil
 	}
+	r.multi = r.queues.Deferred() && !size.Deep
 	if err = r.queues.ProvidePieces(sharedMost, r.piece); err == nil {
 		for range sharedFirst {
 			r.queues.AddPiece()
@@ -161,8 +172,10 @@ func (r *uringRing) freeRing() {
 			break
 		}
 		r.queues.LoadCompletions()
-		for _, ok := r.queues.NextCompletion(); ok; _, ok = r.queues.NextCompletion() {
-			r.pending--
+		for c, ok := r.queues.NextCompletion(); ok; c, ok = r.queues.NextCompletion() {
+			if !c.More() {
+				r.pending--
+			}
 		}
 	}
 	r.queues.Close()
@@ -209,7 +222,7 @@ func (r *uringRing) newSlot() int {
 			r.unused = append(r.unused, len(r.sockets))
 			r.sockets = append(r.sockets, s)
 		}
-		r.quiet = r.queues.Deferred() && 2*(len(r.sockets)+slab) <= uring.Most
+		r.quiet = r.queues.Deferred() && r.piecesMost() >= sharedFirst
 	}
 	last := len(r.unused) - 1
 	i := r.unused[last]
@@ -217,22 +230,10 @@ func (r *uringRing) newSlot() int {
 	return i
 }
 
-// queueReceive queues a receive, for which there must be room.
-func (r *uringRing) queueReceive(i int, s *usocket) {
-	s.receiving = true
-	switch {
-	case s.state == connecting:
-		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.Out)
-	case s.state == departing:
-		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.RDHup)
-	case s.large > 0:
-		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.In | uring.RDHup)
-	case r.sharing:
-		r.pushEntry(uring.Receive, i, s, kindReceive).SelectPiece(r.piece)
-	default:
-		r.pushEntry(uring.Receive, i, s, kindReceive).SetMemory(unsafe.Slice(s.piece, r.piece))
-	}
-}
+// piecesMost is how many shared pieces there may be, so that there are never uring.Most completions
+// to read, on which SettleQuiet relies: each socket has two at most, that of its send and the last
+// one of its receive, and each piece and each cancellation one.
+func (r *uringRing) piecesMost() int { return uring.Most - 2*len(r.sockets) - cancelMost - 1 }
 
 func (r *uringRing) pushEntry(op uring.Op, i int, s *usocket, kind uint64) *uring.Entry {
 	r.pending++
@@ -294,22 +295,6 @@ func (r *uringRing) Wait(deadline int64) error {
 // LocalAddr is a Locator's.
 func (r *uringRing) LocalAddr(i int) netip.AddrPort { return localAddr(int(r.sockets[i].fd)) }
 
-// queueReceives has every socket that may receive do so, or wait until it can.
-func (r *uringRing) queueReceives() error {
-	for _, i := range r.wanting {
-		s := &r.sockets[i]
-		if s.receiving || s.state == closed || s.state == ended || s.state == dying {
-			continue
-		}
-		if err := r.queues.ReserveEntries(1); err != nil {
-			return err
-		}
-		r.queueReceive(i, s)
-	}
-	r.wanting = r.wanting[:0]
-	return nil
-}
-
 func (r *uringRing) Next() (Completion, bool) {
 	r.returnPiece()
 	if r.taken < len(r.completed) {
@@ -336,34 +321,28 @@ func (r *uringRing) Next() (Completion, bool) {
 	return Completion{}, false
 }
 
-// returnPiece returns the shared piece that the user has read, if there is one.
-func (r *uringRing) returnPiece() {
-	if r.lent != uring.None {
-		r.queues.ReturnPiece(r.lent)
-		r.lent = uring.None
-	}
-}
-
 // completeEntry turns the kernel's completion into one for the user, if it is one.
 func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
-	r.pending--
 	r.lent = e.Piece()
 	i, kind := int(e.UserData>>kindBits), e.UserData&(1<<kindBits-1)
 	s := &r.sockets[i]
 	switch {
-	case kind != kindSend:
-		s.receiving = false
-		if s.quiet {
-			r.endQuietSend(s)
+	case e.More():
+	case kind == kindCancel:
+		r.pending--
+		r.cancels--
+	case kind == kindSend:
+		r.pending--
+		if !s.quiet {
+			r.sends--
 		}
-	case s.quiet:
-		r.failQuietSend(i, s)
-		s.sending = false
+		s.quiet, s.sending = false, false
 	default:
-		r.sends--
-		s.sending = false
+		r.pending--
+		s.receiving, s.multishot, s.stopping = false, false, false
 	}
 	switch {
+	case kind == kindCancel:
 	case s.state == dying:
 		r.reuseSlot(i, s)
 	case kind == kindSend:
@@ -371,7 +350,9 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 	case e.Res == -int32(syscall.ECANCELED), e.Res == -int32(syscall.EINTR):
 		r.wanting = append(r.wanting, i)
 	case e.Res == -int32(syscall.ENOBUFS): // all pieces were in use
-		r.queues.AddPiece()
+		if !r.quiet || r.queues.Pieces() < r.piecesMost() {
+			r.queues.AddPiece()
+		}
 		r.wanting = append(r.wanting, i)
 	case s.state == connecting:
 		return r.completeConnect(i, s)
@@ -400,64 +381,4 @@ func (r *uringRing) completeConnect(i int, s *usocket) (Completion, bool) {
 	s.state = connected
 	r.wanting = append(r.wanting, i)
 	return c, true
-}
-
-// completeReceive returns what the kernel received, in the socket's piece or in the shared piece
-// that the kernel selected. It gives the socket another piece of its own.
-func (r *uringRing) completeReceive(i int, s *usocket, n int) Completion {
-	var data []byte
-	if r.lent != uring.None {
-		data = r.queues.PieceMemory(r.lent)[:n]
-	} else {
-		s.piece, r.spare = r.spare, s.piece
-		data = unsafe.Slice(r.spare, n)
-	}
-	r.wanting = append(r.wanting, i)
-	if s.lasts < lasting {
-		if s.lasts++; s.lasts == lasting {
-			r.fixFile(i, s)
-		}
-	}
-	if n == r.piece {
-		s.large = largeFor
-		r.draining = i
-	}
-	return Completion{Op: Received, User: s.user, Data: data}
-}
-
-// receiveDirectly receives directly, and once: the socket's next turn has the rest, as in epoll.
-// The kernel does not receive for the same socket meanwhile: its answers are large, so the kernel
-// only polls it.
-func (r *uringRing) receiveDirectly() (Completion, bool) {
-	i := r.draining
-	r.draining = nobody
-	s := &r.sockets[i]
-	if s.state != connected {
-		return Completion{}, false
-	}
-	n, errno := receiveNow(int(s.fd), r.scratch)
-	switch {
-	case n > 0:
-		if n >= r.piece {
-			s.large = largeFor
-		} else if s.large > 0 {
-			s.large--
-		}
-		r.wanting = append(r.wanting, i)
-		return Completion{Op: Received, User: s.user, Data: r.scratch[:n]}, true
-	case errno == syscall.EAGAIN:
-		r.wanting = append(r.wanting, i)
-		return Completion{}, false
-	}
-	return r.endReceiving(s, errno), true
-}
-
-// endReceiving ends the receiving of a socket.
-func (r *uringRing) endReceiving(s *usocket, errno syscall.Errno) Completion {
-	s.state = ended
-	c := Completion{Op: Received, User: s.user, Err: io.EOF}
-	if errno != 0 {
-		c.Err = errno
-	}
-	return c
 }

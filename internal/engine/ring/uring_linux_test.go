@@ -19,13 +19,14 @@ import (
 	"dyno/internal/engine/uring"
 )
 
-// onEveryUring runs a test on a ring for few sockets, and on one for many, which
-// share their pieces.
+// onEveryUring runs a test on a ring for few sockets, and on one for many, which share their
+// pieces, with multishot receives and without, as on Linux before 6.1.
 func onEveryUring(t *testing.T, test func(t *testing.T, r *uringRing, accept func() net.Conn)) {
 	for name, size := range map[string]Size{"few": {Sockets: ownMost}, "many": {Sockets: ownMost + 1},
-		"deep": {Sockets: 10, Deep: true}} {
+		"older": {Sockets: ownMost + 1}, "deep": {Sockets: 10, Deep: true}} {
 		t.Run(name, func(t *testing.T) {
 			r, accept := newUring(t, size)
+			r.multi = r.multi && name != "older"
 			test(t, r, accept)
 		})
 	}
@@ -211,7 +212,8 @@ func testUringQuietSends(t *testing.T, r *uringRing, accept func() net.Conn) {
 			t.Errorf("%+v: sent %q", test, sent)
 		}
 		r.Wait(r.Now())
-		if r.Next(); r.pending != 1 || r.sends != 0 { // the receive
+		r.Next()
+		if r.settleSend(i, &r.sockets[i]); r.pending != 1 || r.sends != 0 { // the receive
 			t.Errorf("%+v: %d entries and %d sends are left", test, r.pending, r.sends)
 		}
 		r.Close(i, false)
@@ -277,6 +279,7 @@ func testUringFullPeer(t *testing.T, r *uringRing, accept func() net.Conn) {
 				t.Fatalf("unexpected completion %+v", c)
 			}
 		})
+		r.settleSend(i, s)
 	}
 	go func() {
 		io.CopyN(io.Discard, peer, int64(n))
@@ -288,7 +291,7 @@ func testUringFullPeer(t *testing.T, r *uringRing, accept func() net.Conn) {
 			t.Fatalf("unexpected completion %+v", c)
 		}
 	})
-	if s.sending {
+	if r.settleSend(i, s); s.sending {
 		t.Error("still sends what the peer has got")
 	}
 }
@@ -320,9 +323,8 @@ func testUringPlaces(t *testing.T, r *uringRing, accept func() net.Conn) {
 	}
 }
 
-// TestUringCloseUnderWay closes a socket whose entries the kernel has not taken, or
-// has taken and not all begun: they must not become another's, which could get its
-// descriptor.
+// TestUringCloseUnderWay closes a socket whose entries the kernel has not taken, or has just taken:
+// they must not become another's, which could get its descriptor.
 func TestUringCloseUnderWay(t *testing.T) { onEveryUring(t, testUringCloseUnderWay) }
 
 func testUringCloseUnderWay(t *testing.T, r *uringRing, accept func() net.Conn) {
@@ -331,7 +333,7 @@ func testUringCloseUnderWay(t *testing.T, r *uringRing, accept func() net.Conn) 
 		first := accept()
 		io.WriteString(first, "a")
 		exchange(t, r, i, []byte("q"), 1)
-		r.Send(i, []byte("for the first")) // and linked to it, the receive of the answer
+		r.Send(i, []byte("for the first"))
 		if taken {
 			r.queues.Submit(false)
 		}
@@ -470,6 +472,55 @@ func TestUringSharedPieces(t *testing.T) {
 		peers[closing].Close()
 		fds[closing] = dial(t, r, uint64(closing))
 		peers[closing] = accept()
+	}
+}
+
+// TestUringMultishot has a receive that goes on by itself while answers are small. A large answer
+// stops it, and after some small ones another one begins.
+func TestUringMultishot(t *testing.T) {
+	r, accept := newUring(t, Size{Sockets: ownMost + 1})
+	if !r.multi {
+		t.Skip("this kernel completes entries by itself")
+	}
+	i := dial(t, r, 1)
+	peer := accept()
+	answer := func(size int) {
+		want := make([]byte, size)
+		for k := range want {
+			want[k] = byte(k % 251)
+		}
+		go func() {
+			io.ReadFull(peer, make([]byte, 1))
+			peer.Write(want)
+		}()
+		r.Send(i, []byte("q"))
+		var got []byte
+		turns(t, r, func() bool { return len(got) >= size }, func(c Completion) {
+			if got = append(got, c.Data...); c.Err != nil {
+				t.Fatalf("unexpected completion %+v", c)
+			}
+		})
+		if !bytes.Equal(got, want) {
+			t.Fatalf("of %d bytes something else arrived", size)
+		}
+	}
+	const times = 10
+	answer(5)
+	for before := r.queues.Pushed(); r.queues.Pushed() != before+times; {
+		if answer(5); r.queues.Pushed() > before+times {
+			t.Fatalf("%d entries for %d answers", r.queues.Pushed()-before, times)
+		}
+	}
+	answer(100 * r.piece)
+	s := &r.sockets[i]
+	turns(t, r, func() bool { return !s.multishot && !s.stopping }, func(c Completion) {
+		t.Errorf("unexpected completion %+v", c)
+	})
+	for range largeFor + 1 {
+		answer(5)
+	}
+	if r.Wait(r.Now()); !s.multishot {
+		t.Errorf("after small answers: %+v", *s)
 	}
 }
 

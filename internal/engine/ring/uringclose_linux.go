@@ -27,10 +27,6 @@ func (r *uringRing) closeSocket(i int) {
 	if s.sending || s.receiving {
 		untaken := r.queues.Discard(uint64(i)<<kindBits+kindSend, 1)
 		r.queues.Discard(uint64(i)<<kindBits, 1<<kindBits)
-		if r.linked {
-			r.queues.CompleteAll()
-			r.linked = r.queues.QueuedEntries() > 0
-		}
 		if untaken && !s.telling {
 			if n, _ := sendNow(int(s.fd), s.rest); n == len(s.rest) && len(s.more) <= lastMost {
 				sendNow(int(s.fd), s.more)

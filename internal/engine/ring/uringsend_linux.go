@@ -18,7 +18,7 @@ func (r *uringRing) Send(i int, b []byte) bool {
 		s.rest = unsafe.Slice(s.request, len(b))
 		copy(s.rest, b)
 	}
-	if err := r.queueSend(i, s, !s.telling && !s.receiving); err != nil {
+	if err := r.queueSend(i, s, r.quiet && !s.telling); err != nil {
 		s.telling, s.rest = false, nil
 		r.completed = append(r.completed, Completion{Op: Sent, User: s.user, Err: err})
 		return false
@@ -26,32 +26,22 @@ func (r *uringRing) Send(i int, b []byte) bool {
 	return !s.telling
 }
 
-// queueSend queues what is to be sent. If linked is set, it links the receive of the answer. What
-// is linked must not be delayed, because nothing would be received meanwhile, and the peer may be
-// waiting for that.
-func (r *uringRing) queueSend(i int, s *usocket, linked bool) error {
-	if err := r.queues.ReserveEntries(2); err != nil {
+// queueSend queues what is to be sent. A quiet send completes only if it fails, and it does if only
+// a part can be sent at once.
+func (r *uringRing) queueSend(i int, s *usocket, quiet bool) error {
+	if err := r.queues.ReserveEntries(1); err != nil {
 		return err
 	}
 	e := r.pushEntry(uring.Send, i, s, kindSend)
 	e.SetMemory(s.rest)
-	s.sending = true
-	if s.quiet = linked && r.quiet; !s.quiet {
-		r.sends++
-	}
-	switch {
-	case !linked:
-		e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL)
-		return nil
-	case s.quiet: // a send of a part must fail
+	s.sending, s.quiet, s.sent = true, quiet, r.queues.Pushed()
+	if quiet {
 		e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT | syscall.MSG_WAITALL)
 		e.SkipSuccess()
-	default:
-		e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
+		return nil
 	}
-	e.LinkNext()
-	r.linked = true
-	r.queueReceive(i, s)
+	r.sends++
+	e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL)
 	return nil
 }
 
@@ -60,29 +50,13 @@ func (r *uringRing) settleSend(i int, s *usocket) {
 	if !s.quiet {
 		return
 	}
-	switch r.queues.SettleQuiet(uint64(i)<<kindBits + kindSend) {
-	case uring.QuietUntaken:
-		s.quiet = false
-		r.sends++
-	case uring.QuietFailed:
-		r.sends++
-		r.failQuietSend(i, s)
-	case uring.QuietDone:
-		r.endQuietSend(s)
+	s.quiet = false
+	if r.queues.SettleQuiet(s.sent, uint64(i)<<kindBits+kindSend) {
+		s.sending, s.rest = false, nil
+		r.pending--
+		return
 	}
-}
-
-// endQuietSend ends a quiet send, which has succeeded.
-func (r *uringRing) endQuietSend(s *usocket) {
-	s.quiet, s.sending, s.rest = false, false, nil
-	r.pending--
-}
-
-// failQuietSend makes a quiet send one that completes. The receive that was linked to it does not.
-func (r *uringRing) failQuietSend(i int, s *usocket) {
-	s.quiet, s.receiving = false, false
-	r.pending--
-	r.wanting = append(r.wanting, i)
+	r.sends++ // it completes as others do
 }
 
 // completeSend continues after a send of the kernel, which may have sent only a part.

@@ -23,8 +23,9 @@ type Op uint8
 const (
 	opNop   Op = 0
 	Poll    Op = 6  // once; SetPollEvents
+	Cancel  Op = 14 // SetCanceled
 	Send    Op = 26 // SetMemory, SetMessageFlags
-	Receive Op = 27 // SetMemory or SelectPiece
+	Receive Op = 27 // SetMemory, SelectPiece or SelectPieces
 )
 
 const (
@@ -51,6 +52,16 @@ func (e *Entry) SetMemory(b []byte) {
 // bytes. If it has none left, the entry fails with ENOBUFS. Without a number, Linux 5.19 would
 // receive 0 bytes, and later versions as many as the piece holds.
 func (e *Entry) SelectPiece(most int) { e.flags, e.len = e.flags|flagChoose, uint32(most) }
+
+// SelectPieces is SelectPiece for a multishot receive, of Linux 6.0 and later: it completes each
+// time data has arrived, until it fails, is canceled or reaches the end; see Completion.More.
+func (e *Entry) SelectPieces() {
+	const multishot = 1 << 1
+	e.flags, e.ioprio = e.flags|flagChoose, multishot
+}
+
+// SetCanceled sets the userData of the entry to cancel.
+func (e *Entry) SetCanceled(userData uint64) { e.addr = userData }
 
 // UseFile has the entry use a file of the table, in place of its descriptor.
 func (e *Entry) UseFile(place int) { e.fd, e.flags = int32(place), e.flags|flagFile }

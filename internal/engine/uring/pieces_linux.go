@@ -79,6 +79,12 @@ func (q *Queues) AddPiece() {
 	}
 }
 
+// Pieces is how many pieces were added.
+func (q *Queues) Pieces() int { return q.pieces.made }
+
+// More reports whether the entry will complete again: it is a multishot receive.
+func (c Completion) More() bool { return c.flags&(1<<1) != 0 }
+
 // Piece is the piece that the kernel has filled, or None. It belongs to the caller until it is
 // returned.
 func (c Completion) Piece() int {

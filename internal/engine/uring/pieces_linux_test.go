@@ -121,6 +121,53 @@ func TestChooseSaysHowMuch(t *testing.T) {
 	}
 }
 
+// TestMultishot has receives that complete with each message, and for the last time when no piece is
+// left, when they are canceled, and at the end.
+func TestMultishot(t *testing.T) {
+	const receiving, canceling = 1, 2
+	q := provided(t, 4, 1)
+	if !q.Deferred() {
+		t.Skip("this kernel is older than multishot receives")
+	}
+	a, b := pair(t)
+	receive := func() { q.PushEntry(Receive, int32(b), receiving).SelectPieces() }
+	next := func(want string, res int32, more bool) Completion {
+		t.Helper()
+		c := completed(t, q, 1)[0]
+		if c.UserData != receiving || c.Res != res || c.More() != more {
+			t.Fatalf("%s: got %+v, want the result %d and more %v", want, c, res, more)
+		}
+		return c
+	}
+	receive()
+	for range 3 {
+		completedAtMost(t, q)
+		syscall.Write(a, []byte("some"))
+		q.ReturnPiece(next("data", 4, true).Piece())
+	}
+	syscall.Write(a, []byte("one"))
+	lent := next("the only piece", 3, true)
+	syscall.Write(a, []byte("two"))
+	next("no piece", -int32(syscall.ENOBUFS), false)
+	q.ReturnPiece(lent.Piece())
+	receive()
+	q.ReturnPiece(next("what is left", 3, true).Piece())
+	q.PushEntry(Cancel, -1, canceling).SetCanceled(receiving)
+	got := map[uint64]int32{}
+	for _, c := range completed(t, q, 2) {
+		if got[c.UserData] = c.Res; c.More() {
+			t.Errorf("canceled: %+v", c)
+		}
+	}
+	if got[receiving] != -int32(syscall.ECANCELED) || got[canceling] != 0 || len(got) != 2 {
+		t.Errorf("canceled: %v", got)
+	}
+	receive()
+	completedAtMost(t, q)
+	syscall.Shutdown(a, syscall.SHUT_WR)
+	next("the end", 0, false)
+}
+
 // TestPiecesAreFreed makes queues with much memory again and again, also such that
 // the kernel refuses.
 func TestPiecesAreFreed(t *testing.T) {

@@ -219,6 +219,9 @@ func (q *Queues) ReserveEntries(n uint32) error {
 	return err
 }
 
+// Pushed is how many entries were pushed, modulo 1<<32: the number of the last one.
+func (q *Queues) Pushed() uint32 { return q.tail }
+
 // PushEntry adds an entry, for which there must be room. The caller sets its arguments before the
 // next Submit, ReserveEntries or Wait.
 func (q *Queues) PushEntry(op Op, fd int32, userData uint64) *Entry {
@@ -289,17 +292,6 @@ func (q *Queues) Wait(enough int, timeout int64) error {
 	return nil
 }
 
-// CompleteAll has the kernel begin all entries that it has taken, and complete all that it can.
-// From Linux 6.13 on, Submit and Wait stop after some twenty.
-func (q *Queues) CompleteAll() {
-	q.pieces.publishReturned()
-	atomic.StoreUint32(q.cqHead, q.head)
-	q.timeout = [2]int64{}
-	// It fails because there are fewer completions, but only after it has done the work.
-	syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, q.name, 0, completions,
-		enterGetEvents|enterExtArg|q.named, uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait))
-}
-
 // LoadCompletions makes all completions that the kernel has written readable by NextCompletion. It
 // reports whether there are any.
 func (q *Queues) LoadCompletions() bool {
@@ -329,29 +321,20 @@ func (q *Queues) Discard(first, n uint64) (found bool) {
 	return found
 }
 
-// A Quiet is what has become of an entry with SkipSuccess.
-type Quiet int
-
-const (
-	QuietDone    Quiet = iota // it succeeded, and has no completion
-	QuietUntaken              // the kernel has not taken it; it will complete as others do
-	QuietFailed               // its completion has not been read
-)
-
-// SettleQuiet looks for an entry with SkipSuccess, which no other has the userData of. The kernel
-// must carry it out as soon as it takes it, as it does a send with MSG_DONTWAIT, and must not have
-// had Most completions that were not read. An entry that it has not taken skips nothing any more.
-func (q *Queues) SettleQuiet(userData uint64) Quiet {
-	for i := q.submitted; i != q.tail; i++ {
-		if e := &q.sqes[i&q.sqMask]; e.userData == userData {
-			e.flags &^= flagSkipSuccess
-			return QuietUntaken
-		}
+// SettleQuiet reports whether the entry with that number, which has SkipSuccess and a userData of
+// its own, has succeeded. If not, it has failed and its completion has not been read, or the kernel
+// has not taken it: then it skips nothing any more. The kernel must carry the entry out as soon as
+// it takes it, as it does a send with MSG_DONTWAIT. It must not have had Most completions that were
+// not read.
+func (q *Queues) SettleQuiet(number uint32, userData uint64) bool {
+	if int32(number-q.submitted) > 0 {
+		q.sqes[(number-1)&q.sqMask].flags &^= flagSkipSuccess
+		return false
 	}
 	for i, end := q.head, atomic.LoadUint32(q.cqTail); i != end; i++ {
 		if q.cqes[i&q.cqMask].UserData == userData {
-			return QuietFailed
+			return false
 		}
 	}
-	return QuietDone
+	return true
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -183,36 +182,6 @@ func TestQuietLink(t *testing.T) {
 			}
 			runtime.KeepAlive(data)
 		})
-	}
-}
-
-// TestGather has a hundred receives, each linked to a send, and something to receive.
-func TestGather(t *testing.T) {
-	q := open(t)
-	const n = 100
-	got := make([]byte, n)
-	for i := range uint64(n) {
-		a, b := pair(t)
-		syscall.Write(a, []byte("x"))
-		e := q.PushEntry(Send, int32(b), i)
-		e.SetMemory([]byte("y"))
-		e.SetMessageFlags(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
-		e.LinkNext()
-		q.PushEntry(Receive, int32(b), n+i).SetMemory(got[i : i+1])
-	}
-	if err := q.Submit(false); err != nil {
-		t.Fatal(err)
-	}
-	q.CompleteAll()
-	q.LoadCompletions()
-	completed := 0
-	for c, ok := q.NextCompletion(); ok; c, ok = q.NextCompletion() {
-		if completed++; c.Res != 1 {
-			t.Errorf("%+v", c)
-		}
-	}
-	if completed != 2*n || string(got) != strings.Repeat("x", n) {
-		t.Errorf("%d of %d have completed; received %q", completed, 2*n, got)
 	}
 }
 
