@@ -32,7 +32,8 @@
 //	validate.go        may a stored result be believed? Its counts, rates and keys
 //	verdict.go         the generator's self-check: the table of checks, causes and kinds of doubts
 //	verdictchecks.go   the self-check: its checks of load and generator, and their limits
-//	warn.go            warnings about the answers
+//	warn.go            warnings that need a finished number, such as the share of failed requests;
+//	                   those that need only counts or times of the load are in package runfacts
 //
 // Package dynohome stores results as files.
 package result

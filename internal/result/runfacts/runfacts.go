@@ -1,9 +1,9 @@
-// Package runfacts finds what a reader of a run must know, of what the run counted and of the
-// environment in which it ran.
+// Package runfacts finds the warnings of a run that need only what the load counted, such as when
+// errors began or where answers were delayed, or the environment in which it ran.
 //
 //	lost.go         addresses and servers that were lost
 //	ratesapart.go   rates that were counted otherwise
-//	runfacts.go     all facts; errors, redirects, the proxy of the environment
+//	runfacts.go     all facts; errors, redirects, delayed answers, the proxy of the environment
 //	streams.go      streams that were gathered, bunched, or too long for the warm-up
 package runfacts
 

@@ -14,8 +14,10 @@
 //	comparison.go  all of it for stored results, which were not measured in rounds;
 //	               groupnames.go: what they are called; vscommand.go: the dyno vs that
 //	               measures them in rounds
-//	factors.go     findings of settings; standing.go: one verdict for each variant;
-//	               unreliable.go: what the machine took back
+//	factors.go     findings of settings
+//	standing.go    the line of each server or variant: its verdict, the measures that decide it
+//	               with their intervals, and what is undecided
+//	unreliable.go  what the machine took back
 package labanswer
 
 import (

@@ -17,7 +17,8 @@
 //	               pullrequest.go (Markdown in 60 lines, and for a pull request)
 //	the page       experimentwords.go (the sentences, the command, the formulas)
 //	while it runs  live.go (progress, and what was found so far); rehearsal.go (lab check --start)
-//	dyno vs        versus.go (what speaks against it), standings.go (a line for each server)
+//	dyno vs        versus.go (what speaks against it), standings.go (prints the lines that package
+//	               labanswer makes, one for each server)
 package labreport
 
 import (
