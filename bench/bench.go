@@ -153,6 +153,9 @@ func (b *bench) estimateTime(rows []row) time.Duration {
 		if r.memory {
 			one *= 2
 		}
+		if r.slice > 0 {
+			one = r.slice + 2*settleTime
+		}
 		sum += one * time.Duration(r.pairs*len(b.toolsForRow(r)))
 	}
 	return sum.Round(time.Second)
@@ -162,44 +165,63 @@ func (b *bench) estimateTime(rows []row) time.Duration {
 const otherFiles = 100
 
 // limitConnections returns the row with no more connections than the limit of open files allows.
-func (b *bench) limitConnections(r row) row {
-	if most := b.files - otherFiles; r.load.connections > most {
+// Tools of slices are connected at the same time, and share it and the ports.
+func (b *bench) limitConnections(r row, tools int) row {
+	most, why := b.files-otherFiles, fmt.Sprintf("the limit of open files is %d", b.files)
+	if r.slice > 0 {
+		most = min(most, ephemeralPorts) / tools
+		why = fmt.Sprintf("%d tools share %d files and the ports", tools, b.files)
+	}
+	if r.load.connections > most {
 		r.load.connections = most
-		r.title += fmt.Sprintf(" (%d here: the limit of open files is %d)", most, b.files)
+		r.title += fmt.Sprintf(" (%d here: %s)", most, why)
 	}
 	return r
 }
 
 // runRow makes all trials of a row. A trial that fails keeps its error, and the others go on.
 func (b *bench) runRow(ctx context.Context, r row) rowOutcome {
-	r = b.limitConnections(r)
-	out := rowOutcome{Name: r.name, Title: r.title, Seconds: r.load.seconds, row: r}
-	tools := map[string]tool{}
-	for _, t := range b.toolsForRow(r) {
+	tools := b.toolsForRow(r)
+	r = b.limitConnections(r, len(tools))
+	out := rowOutcome{Name: r.name, Title: r.title, Seconds: r.load.seconds,
+		SliceMS: r.slice.Milliseconds(), row: r}
+	for _, t := range tools {
 		out.Tools = append(out.Tools, t.name)
-		tools[t.name] = t
 	}
-	for round, names := range trialOrder(out.Tools, r.pairs) {
-		for _, name := range names {
-			if ctx.Err() != nil {
-				break
-			}
-			t := trial{Tool: name, Round: round}
-			values, err := b.runTrial(ctx, r, tools[name])
-			if t.Values = values; err != nil {
-				t.Error = err.Error()
-			}
-			out.Trials = append(out.Trials, t)
-			fmt.Fprintf(b.log, "%s %d/%d %s\n", r.name, round+1, r.pairs, t)
-		}
+	if r.slice == 0 {
+		b.runRounds(ctx, &out, tools)
+	} else if err := b.runSlices(ctx, &out, tools); err != nil {
+		b.addTrial(&out, trial{Tool: "server"}, nil, err)
 	}
 	if r.calls {
-		for _, t := range b.toolsForRow(r) {
+		for _, t := range tools {
 			out.Trials = append(out.Trials, b.countCalls(ctx, r, t))
 		}
 	}
 	out.judgeRow()
 	return out
+}
+
+// runRounds makes a load for each tool in each round.
+func (b *bench) runRounds(ctx context.Context, out *rowOutcome, tools []tool) {
+	for round, names := range trialOrder(out.Tools, out.row.pairs) {
+		for _, name := range names {
+			if ctx.Err() != nil {
+				break
+			}
+			values, err := b.runTrial(ctx, out.row, tools[slices.Index(out.Tools, name)])
+			b.addTrial(out, trial{Tool: name, Round: round}, values, err)
+		}
+	}
+}
+
+// addTrial adds what a trial came to, and logs it.
+func (b *bench) addTrial(out *rowOutcome, t trial, values reading, err error) {
+	if t.Values = values; err != nil {
+		t.Error = err.Error()
+	}
+	out.Trials = append(out.Trials, t)
+	fmt.Fprintf(b.log, "%s %d/%d %s\n", out.Name, t.Round+1, out.row.pairs, t)
 }
 
 // trialOrder returns the tools of each round. The order is reversed every round, so that a drift

@@ -15,7 +15,8 @@ const confidence = 0.95
 type rowOutcome struct {
 	Name     string    `json:"name"`
 	Title    string    `json:"title"`
-	Seconds  int       `json:"seconds"`
+	Seconds  int       `json:"seconds,omitempty"`
+	SliceMS  int64     `json:"slice_ms,omitempty"` // trials are slices so long
 	Tools    []string  `json:"tools"`
 	Baseline string    `json:"baseline,omitempty"` // of the ratios
 	Ratios   []ratio   `json:"ratios"`
@@ -24,9 +25,10 @@ type rowOutcome struct {
 	row      row
 }
 
-// A ratio is a tool's metric divided by the baseline's.
+// A ratio is a tool's metric divided by another's.
 type ratio struct {
 	Tool   string `json:"tool"`
+	To     string `json:"to"`
 	Metric metric `json:"metric"`
 	Pairs  int    `json:"pairs"`
 	stats.Interval
@@ -45,21 +47,33 @@ type verdict struct {
 
 // judgeRow computes the ratios and verdicts from the trials.
 func (o *rowOutcome) judgeRow() {
-	o.Baseline = cmp.Or(o.bestTool(o.row.baseline, rate), o.bestTool(otherDyno, rate))
+	if o.row.slice == 0 {
+		o.Baseline = cmp.Or(o.bestTool(o.row.baseline, rate), o.bestTool(otherDyno, rate))
+	}
 	for _, c := range o.row.columns {
 		for _, name := range o.Tools {
-			if !c.ratio || name == o.Baseline {
+			tool, to := o.ratioOf(name)
+			if !c.ratio || tool == to {
 				continue
 			}
-			v, pairs, err := o.compareTools(name, o.Baseline, c.metric)
+			v, pairs, err := o.compareTools(tool, to, c.metric)
 			if err == nil { // else the table shows that there is none
-				o.Ratios = append(o.Ratios, ratio{name, c.metric, pairs, v})
+				o.Ratios = append(o.Ratios, ratio{tool, to, c.metric, pairs, v})
 			}
 		}
 	}
 	for _, b := range o.row.bars {
 		o.Verdicts = append(o.Verdicts, o.judgeBar(b))
 	}
+}
+
+// ratioOf returns which tool is divided by which in the line of a tool: the tool by the baseline,
+// or with slices dyno by the tool.
+func (o *rowOutcome) ratioOf(name string) (tool, to string) {
+	if o.row.slice > 0 {
+		return "dyno", name
+	}
+	return name, o.Baseline
 }
 
 // bestTool returns the tool with the highest median rate, or the lowest median of another metric;

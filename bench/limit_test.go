@@ -36,11 +36,16 @@ func TestAllowed(t *testing.T) {
 	b := bench{files: 20000}
 	many, few := row{title: "many"}, row{title: "few"}
 	many.load.connections, few.load.connections = 100000, 19900
-	if got := b.limitConnections(many); got.load.connections != 19900 ||
+	if got := b.limitConnections(many, 3); got.load.connections != 19900 ||
 		got.title != "many (19900 here: the limit of open files is 20000)" {
 		t.Errorf("%+v", got)
 	}
-	if got := b.limitConnections(few); got.load.connections != 19900 || got.title != "few" {
+	if got := b.limitConnections(few, 3); got.load.connections != 19900 || got.title != "few" {
+		t.Errorf("%+v", got)
+	}
+	many.slice = sliceLength // all tools are connected
+	if got := b.limitConnections(many, 3); got.load.connections != 6633 ||
+		got.title != "many (6633 here: 3 tools share 20000 files and the ports)" {
 		t.Errorf("%+v", got)
 	}
 }

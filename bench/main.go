@@ -14,6 +14,11 @@
 // A bar is reached when the interval reaches it. The rows and their bars are a table in rows.go,
 // the tools one in tools.go.
 //
+// With -slices all tools of a row are started against one server and stopped. Then each goes on
+// alone for 200 ms at a time, in turns. A slice is the trial: its requests are what the server
+// counted meanwhile, its CPU time what the process took. So a pair is of the same second, and the
+// start of a program is in none.
+//
 //	bench.go           builds and finds the tools
 //	caddy.go           Caddy as the server
 //	content.go         what requests and answers are
@@ -30,6 +35,7 @@
 //	process_linux.go   starts a process on CPUs, reads what it used; process_other.go
 //	rows.go            the rows: loads, metrics, bars
 //	server.go          starts a server that counts
+//	slices.go          one load by each tool, in turns
 //	start.go           how long dyno takes to start
 //	tools.go           the tools and their command lines
 //	trial.go           one load by one tool
@@ -61,6 +67,7 @@ const (
 // options are the command's flags.
 type options struct {
 	pairs, seconds        int
+	slices                int
 	rows, only            string
 	json, dyno, ring      string
 	genCPUs, serverCPUs   string
@@ -90,6 +97,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var chosen []row
 	if err == nil {
 		chosen, err = o.chooseRows()
+	}
+	if err == nil && o.slices > 0 {
+		chosen, err = o.sliceRows(chosen, stderr)
 	}
 	if err == nil {
 		b, err = newBench(ctx, o, stderr)
@@ -121,6 +131,8 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	f.SetOutput(stderr)
 	f.IntVar(&o.pairs, "pairs", 10, "rounds of each row, where the row does not say")
 	f.IntVar(&o.seconds, "seconds", 3, "length of a trial, where the row does not say")
+	f.IntVar(&o.slices, "slices", 0, fmt.Sprintf("rounds of slices of %v of one load of each tool, "+
+		"in place of trials", sliceLength))
 	f.BoolVar(&o.limit, "limit", false, "the other rows: dyno beside what the kernel allows")
 	f.StringVar(&o.rows, "rows", "", "only these rows, comma-separated: "+rowNames(rows)+
 		"; with -limit: "+rowNames(limitRows))
@@ -142,7 +154,26 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	if o.pairs < 1 || o.seconds < 1 {
 		return o, fmt.Errorf("-pairs %d -seconds %d: both must be at least 1", o.pairs, o.seconds)
 	}
-	return o, nil
+	return o, o.checkSlices(f)
+}
+
+// checkSlices returns why -slices cannot be used.
+func (o options) checkSlices(f *flag.FlagSet) (err error) {
+	if o.slices < 0 || o.slices > slicesMax {
+		return fmt.Errorf("-slices %d: want 0 to %d", o.slices, slicesMax)
+	}
+	if o.slices > 0 && !canPin {
+		return errors.New("-slices works on Linux only")
+	}
+	f.Visit(func(set *flag.Flag) {
+		switch set.Name {
+		case "pairs", "seconds", "force", "limit":
+			if o.slices > 0 {
+				err = fmt.Errorf("-%s does not work with -slices: leave out one of them", set.Name)
+			}
+		}
+	})
+	return err
 }
 
 // defaultCPUs returns the first CPU for the generator and the second for the server, or any CPU

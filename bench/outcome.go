@@ -106,14 +106,18 @@ func (t table) writeTable(b *strings.Builder, markdown bool) {
 
 // writeRow writes the row's table, with failed trials below it.
 func (o *rowOutcome) writeRow(b *strings.Builder, markdown bool) {
-	head := []string{"tool", "trials"}
+	head, ratioHead := []string{"tool", "trials"}, "× "+o.Baseline
+	length := fmt.Sprintf("%d s trials", o.Seconds)
+	if o.row.slice > 0 {
+		head[1], ratioHead, length = "slices", "dyno ÷ it", fmt.Sprintf("slices of %d ms", o.SliceMS)
+	}
 	for _, c := range o.row.columns {
 		head = append(head, string(c.metric))
 		if c.spread {
 			head = append(head, "lowest–highest")
 		}
-		if c.ratio && o.Baseline != "" {
-			head = append(head, "× "+o.Baseline)
+		if c.ratio && o.hasRatios() {
+			head = append(head, ratioHead)
 		}
 	}
 	t := table{title: o.Name + ": " + o.Title, lines: [][]string{head}}
@@ -121,8 +125,8 @@ func (o *rowOutcome) writeRow(b *strings.Builder, markdown bool) {
 		t.lines = append(t.lines, o.tableLine(name))
 	}
 	if len(o.Ratios) > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("Ratios are of pairs of %d s trials (interval: %s); "+
-			"other values are medians.", o.Seconds, formatLevel(o.Ratios[0].Level, o.Ratios[0].Pairs)))
+		t.notes = append(t.notes, fmt.Sprintf("Ratios are of pairs of %s (interval: %s); "+
+			"other values are medians.", length, formatLevel(o.Ratios[0].Level, o.Ratios[0].Pairs)))
 	}
 	if note := o.describeDisturbed(); note != "" {
 		t.notes = append(t.notes, note)
@@ -134,6 +138,9 @@ func (o *rowOutcome) writeRow(b *strings.Builder, markdown bool) {
 	}
 	t.writeTable(b, markdown)
 }
+
+// hasRatios reports whether the row's tools can be compared.
+func (o *rowOutcome) hasRatios() bool { return o.Baseline != "" || o.row.slice > 0 }
 
 // quietPercent is how much of a CPU other programs may use before a trial counts as disturbed.
 const quietPercent = 5.0
@@ -174,19 +181,20 @@ func (o *rowOutcome) tableLine(tool string) []string {
 		if c.spread {
 			line = append(line, spread)
 		}
-		if c.ratio && o.Baseline != "" {
+		if c.ratio && o.hasRatios() {
 			line = append(line, o.ratioCell(tool, c.metric))
 		}
 	}
 	return line
 }
 
-func (o *rowOutcome) ratioCell(tool string, m metric) string {
-	if tool == o.Baseline {
+func (o *rowOutcome) ratioCell(name string, m metric) string {
+	tool, to := o.ratioOf(name)
+	if tool == to {
 		return "1"
 	}
 	for _, r := range o.Ratios {
-		if r.Tool == tool && r.Metric == m {
+		if r.Tool == tool && r.To == to && r.Metric == m {
 			return formatInterval("", r.Interval)
 		}
 	}

@@ -41,16 +41,22 @@ func (c *command) writeScript() (remove func(), err error) {
 	return func() { os.Remove(f.Name()) }, nil
 }
 
+// newProcess returns the process of a program's call, which is killed when ctx ends.
+func (c command) newProcess(ctx context.Context, path string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, path, c.args...)
+	cmd.Stdin, cmd.Env = strings.NewReader(c.stdin), append(os.Environ(), c.env...)
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
 // runPinned runs a program on the CPUs until it ends, and returns its output and usage. Meanwhile
 // it calls meanwhile with the instant of the start; the context of that call ends with the
 // program.
 func runPinned(ctx context.Context, cpus []int, path string, c command,
 	meanwhile func(ctx context.Context, start time.Time)) ([]byte, usage, error) {
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, path, c.args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.stdin), &stdout, &stderr
-	cmd.Env = append(os.Environ(), c.env...)
-	cmd.WaitDelay = time.Second
+	cmd := c.newProcess(ctx, path)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := startPinned(cpus, cmd); err != nil {
 		return nil, usage{}, fmt.Errorf("start %s: %w", path, err)
 	}

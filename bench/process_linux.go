@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,6 +18,9 @@ import (
 )
 
 const canPin = true
+
+// The signals that stop and continue a process, which cannot refuse them.
+const stopSignal, continueSignal = syscall.SIGSTOP, syscall.SIGCONT
 
 // startPinned starts cmd on the CPUs, or on any when there are none. A new process inherits the
 // CPUs of the thread that makes it: it never runs anywhere else, not even to start.
@@ -99,6 +105,27 @@ func cpuTime(pid int) time.Duration {
 		return 0
 	}
 	return time.Duration(t.Nano())
+}
+
+// allThreadsStopped reports whether every thread of a process is stopped; none is if it has ended.
+func allThreadsStopped(pid int) (bool, error) {
+	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(stats) == 0 {
+		return false, err
+	}
+	for _, path := range stats {
+		stat, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // the thread has ended
+		}
+		if err != nil {
+			return false, fmt.Errorf("read a thread's state: %w", err)
+		}
+		if state, err := threadState(string(stat)); state != 'T' || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // busyTime returns how long all CPUs together have been busy since the machine started, with the

@@ -7,12 +7,18 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"syscall"
 	"time"
 )
 
 // What is asked of the system is known for Linux only: elsewhere nothing is pinned and
 // peak memory is absent.
 const canPin = false
+
+// Without these -slices is refused.
+const stopSignal, continueSignal = syscall.Signal(0), syscall.Signal(0)
+
+func allThreadsStopped(int) (bool, error) { return false, errors.ErrUnsupported }
 
 func startPinned(cpus []int, cmd *exec.Cmd) error {
 	if len(cpus) > 0 {

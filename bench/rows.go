@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A metric is a quantity of one trial.
@@ -67,6 +68,9 @@ func (l load) requestedCount(m metric) float64 {
 	return float64(l.rate * l.seconds)
 }
 
+// inFlight returns how many requests of a closed load wait for their answers at a time.
+func (l load) inFlight() int { return l.connections * max(l.streams, l.pipeline, 1) }
+
 // A serverKind is the server of a row.
 type serverKind int
 
@@ -81,8 +85,9 @@ const (
 // A row is a load, the tools that make it, and the bars for the result.
 type row struct {
 	name, title string
-	load        load // seconds 0: as -seconds says
-	pairs       int  // 0: as -pairs says
+	load        load          // seconds 0: as -seconds says
+	pairs       int           // 0: as -pairs says
+	slice       time.Duration // a trial is a slice so long of one load; 0: it is a load of its own
 	server      serverKind
 	serverArgs  []string
 	rivals      []string // beside dyno; none: every tool that can make the load

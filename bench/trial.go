@@ -62,10 +62,6 @@ func (b *bench) runTrial(ctx context.Context, r row, t tool) (reading, error) {
 
 // runLoad runs the tool once against a new server.
 func (b *bench) runLoad(ctx context.Context, r row, t tool) (v reading, err error) {
-	genCPUs := b.genCPUs
-	if r.unpinned {
-		genCPUs = nil
-	}
 	limit := time.Duration(r.load.seconds)*time.Second + loadTimeoutSlack
 	ctx, cancel := context.WithTimeoutCause(ctx, limit,
 		fmt.Errorf("not done after %v", limit))
@@ -74,12 +70,20 @@ func (b *bench) runLoad(ctx context.Context, r row, t tool) (v reading, err erro
 	if err != nil {
 		return nil, err
 	}
-	v, err = measureLoad(ctx, s, genCPUs, t, r.load)
+	v, err = measureLoad(ctx, s, b.generatorCPUs(r), t, r.load)
 	v.compareLittle(r.load)
 	if err = errors.Join(err, s.stopServer()); err == nil && r.logged { // it is written when it ends
 		err = v.compareTruth(b.logFile(), r.load)
 	}
 	return v, err
+}
+
+// generatorCPUs returns the CPUs of the row's tools.
+func (b *bench) generatorCPUs(r row) []int {
+	if r.unpinned {
+		return nil
+	}
+	return b.genCPUs
 }
 
 // logFile is where a server logs if its row asks for it.

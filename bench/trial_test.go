@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -87,6 +88,8 @@ func be(what string, args []string) error {
 	case "be-asleep":
 		time.Sleep(10 * memoryPollInterval)
 		return nil
+	case "be-load": // requests until it is killed, with its process in a file
+		return generateForever(args[0], args[1])
 	case "be-large":
 		bytes := make([]byte, 128<<20)
 		for i := 0; i < len(bytes); i += os.Getpagesize() {
@@ -141,6 +144,17 @@ func generate(length, url string) error {
 	time.Sleep(rest)
 	fmt.Println("done")
 	return nil
+}
+
+func generateForever(file, url string) error {
+	err := os.WriteFile(file, []byte(strconv.Itoa(os.Getpid())), 0o600)
+	for err == nil {
+		var r *http.Response
+		if r, err = http.Get(url); err == nil {
+			err = r.Body.Close()
+		}
+	}
+	return err
 }
 
 func self(t *testing.T) string {
@@ -311,6 +325,8 @@ func TestUsage(t *testing.T) {
 		{"-pairs 0", "both must be at least 1"},
 		{"-gen-cpus 9-1", "-gen-cpus: CPUs"},
 		{"-only nothing", `-only "nothing": want some of dyno-epoll,`},
+		{"-slices -1", "-slices -1: want 0 to 1000"},
+		{"-slices 1001", "-slices 1001: want 0 to 1000"},
 		{"keep100", `unexpected argument "keep100"`},
 		{"-dyno ./nowhere -only wrk", "-dyno: "},
 	} {

@@ -42,8 +42,7 @@ func (r reading) compareLittle(l load) {
 	if l.rate > 0 || l.close || r[rate] == 0 {
 		return
 	}
-	inFlight := l.connections * max(l.streams, l.pipeline, 1)
-	r[truthMean] = 1e3 * float64(inFlight) / r[rate]
+	r[truthMean] = 1e3 * float64(l.inFlight()) / r[rate]
 	if got, said := r[latencyMean]; said {
 		r[meanOff] = 100 * (got/r[truthMean] - 1)
 	}
