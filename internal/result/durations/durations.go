@@ -385,6 +385,9 @@ func (d *Distribution) Percentile(percent float64) (float64, bool) {
 // Check returns an error if dyno cannot have written d, a distribution of that name.
 func (d *Distribution) Check(name string) error {
 	ascending := []float64{0, d.Min}
+	if d.Over != nil { // a request may be given up sooner than the quickest answer came
+		ascending[1] = min(d.Min, d.Over.US)
+	}
 	for _, p := range metric.Percentiles(d) {
 		ascending = append(ascending, *p.Value)
 	}

@@ -126,6 +126,17 @@ func TestOverIsChecked(t *testing.T) {
 	}
 }
 
+// Requests may be given up sooner than the quickest answer came, such as at the end of a load.
+func TestBoundsBelowTheLeast(t *testing.T) {
+	d := of(map[int]int64{50: 3}).WithUnanswered(Bound{10 * ms, 5})
+	if d.P50 != 10*ms || d.Min < 49*ms {
+		t.Fatalf("the median is %v µs, the least %v", d.P50, d.Min)
+	}
+	if err := d.Check("latency"); err != nil {
+		t.Error(err)
+	}
+}
+
 // A percentile among answers is known only to be at least that of all bounds where a bound is below it, and
 // at most that of the answers alone. Where these are the same, it is exact.
 func TestBoundsBelowAnswers(t *testing.T) {
