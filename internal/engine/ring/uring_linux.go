@@ -44,22 +44,23 @@ const (
 // A socket is identified by its slot in this ring, not by its descriptor. The slot is not reused
 // until the kernel no longer uses the socket's memory.
 type uringRing struct {
-	queues  uring.Queues
-	addrs   []target
-	sockets []usocket
-	unused  []int
-	sharing bool   // sockets have no pieces of their own
-	multi   bool   // and their receives are multishot
-	lent    int    // the shared piece that the user may read, or uring.None
-	spare   *byte  // a piece: valid for the user, or free
-	piece   int    // bytes that a piece has
-	request int    // bytes that the request of a socket has
-	scratch []byte // for large answers
-	pending int    // entries that have not completed
-	sends   int    // of these, sends
-	cancels int    // and cancellations
-	quiet   bool   // sends that are copied complete only if they fail
-	files   int    // places in the table of files
+	queues   uring.Queues
+	addrs    []target
+	sockets  []usocket
+	unused   []int
+	sharing  bool   // sockets have no pieces of their own
+	multi    bool   // and their receives are multishot
+	deferred bool   // see uring.Queues.Deferred
+	lent     int    // the shared piece that the user may read, or uring.None
+	spare    *byte  // a piece: valid for the user, or free
+	piece    int    // bytes that a piece has
+	request  int    // bytes that the request of a socket has
+	scratch  []byte // for large answers
+	pending  int    // entries that have not completed
+	sends    int    // of these, sends
+	cancels  int    // and cancellations
+	quiet    bool   // sends that are copied complete only if they fail
+	files    int    // places in the table of files
 
 	wanting    []int // sockets that may need a receive
 	draining   int   // the socket that has more to receive, or nobody
@@ -84,8 +85,7 @@ type usocket struct {
 	fixed bool  // the socket is in the table of files, at its slot
 
 	receiving bool // a receive or a poll has not completed for the last time
-	multishot bool // it is a receive that completes many times
-	stopping  bool // which has been canceled
+	stopping  bool // it is a multishot receive that has been canceled
 	sending   bool
 	quiet     bool   // the send completes only if it fails
 	telling   bool   // the user is to be told of the end of the Send
@@ -145,13 +145,14 @@ func (r *uringRing) startQueues(size Size) error {
 	if err != nil {
 		return err
 	}
+	r.deferred = r.queues.Deferred()
 	if n := size.Sockets + slab; r.queues.ProvideFiles(n) {
 		r.files = n
 	}
 	if !r.sharing {
 		return nil
 	}
-	r.multi = r.queues.Deferred() && !size.Deep
+	r.multi = r.deferred && !size.Deep && uring.MultishotEnds()
 	if err = r.queues.ProvidePieces(sharedMost, r.piece); err == nil {
 		for range sharedFirst {
 			r.queues.AddPiece()
@@ -222,7 +223,7 @@ func (r *uringRing) newSlot() int {
 			r.unused = append(r.unused, len(r.sockets))
 			r.sockets = append(r.sockets, s)
 		}
-		r.quiet = r.queues.Deferred() && r.piecesMost() >= sharedFirst
+		r.quiet = r.deferred && r.piecesMost() >= r.piecesLeast()
 	}
 	last := len(r.unused) - 1
 	i := r.unused[last]
@@ -234,6 +235,15 @@ func (r *uringRing) newSlot() int {
 // to read, on which SettleQuiet relies: each socket has two at most, that of its send and the last
 // one of its receive, and each piece and each cancellation one.
 func (r *uringRing) piecesMost() int { return uring.Most - 2*len(r.sockets) - cancelMost - 1 }
+
+// piecesLeast is for how many shared pieces there must be room: for those that there are, and for
+// one for each socket, so that all can have an answer at once.
+func (r *uringRing) piecesLeast() int {
+	if !r.sharing {
+		return 0
+	}
+	return max(r.queues.Pieces(), len(r.sockets))
+}
 
 func (r *uringRing) pushEntry(op uring.Op, i int, s *usocket, kind uint64) *uring.Entry {
 	r.pending++
@@ -339,7 +349,7 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 		s.quiet, s.sending = false, false
 	default:
 		r.pending--
-		s.receiving, s.multishot, s.stopping = false, false, false
+		s.receiving, s.stopping = false, false
 	}
 	switch {
 	case kind == kindCancel:

@@ -26,7 +26,9 @@ func onEveryUring(t *testing.T, test func(t *testing.T, r *uringRing, accept fun
 		"older": {Sockets: ownMost + 1}, "deep": {Sockets: 10, Deep: true}} {
 		t.Run(name, func(t *testing.T) {
 			r, accept := newUring(t, size)
-			r.multi = r.multi && name != "older"
+			if name == "older" {
+				r.multi, r.deferred = false, false
+			}
 			test(t, r, accept)
 		})
 	}
@@ -513,14 +515,64 @@ func TestUringMultishot(t *testing.T) {
 	}
 	answer(100 * r.piece)
 	s := &r.sockets[i]
-	turns(t, r, func() bool { return !s.multishot && !s.stopping }, func(c Completion) {
+	turns(t, r, func() bool { return !s.stopping }, func(c Completion) {
 		t.Errorf("unexpected completion %+v", c)
 	})
+	if s.large == 0 {
+		t.Errorf("after a large answer: %+v", *s)
+	}
 	for range largeFor + 1 {
 		answer(5)
 	}
-	if r.Wait(r.Now()); !s.multishot {
+	if r.Wait(r.Now()); s.large > 0 || !s.receiving {
 		t.Errorf("after small answers: %+v", *s)
+	}
+}
+
+// TestUringQuietNumbers has a socket whose send is settled after so many others that their numbers
+// have gone round.
+func TestUringQuietNumbers(t *testing.T) {
+	onEveryUring(t, func(t *testing.T, r *uringRing, accept func() net.Conn) {
+		i := dial(t, r, 1)
+		peer := accept()
+		r.Send(i, []byte("one"))
+		r.Wait(r.Now())
+		r.sockets[i].sent -= 1<<31 + 10
+		r.Send(i, []byte("two"))
+		got := make(chan string, 1)
+		go func() {
+			b := make([]byte, len("onetwo"))
+			io.ReadFull(peer, b)
+			got <- string(b)
+		}()
+		turns(t, r, func() bool { return len(got) > 0 }, func(Completion) {})
+		if text := <-got; text != "onetwo" {
+			t.Errorf("the peer received %q", text)
+		}
+	})
+}
+
+// TestUringPiecesMost has few sockets whose answers need many pieces, and then many sockets: the
+// kernel must not have more completions than the queue holds.
+func TestUringPiecesMost(t *testing.T) {
+	r, accept := newUring(t, Size{Sockets: ownMost + 1})
+	dial(t, r, 1)
+	accept()
+	if !r.quiet {
+		t.Skip("this kernel has no quiet sends")
+	}
+	for r.queues.Pieces() < r.piecesMost() { // as large answers make them
+		r.queues.AddPiece()
+	}
+	for range 2 * slab {
+		dial(t, r, 1)
+		accept()
+		if r.quiet && r.queues.Pieces() > r.piecesMost() {
+			t.Fatalf("%d sockets, %d pieces and quiet sends", len(r.sockets), r.queues.Pieces())
+		}
+	}
+	if r.quiet {
+		t.Errorf("%d sockets and %d pieces: sends are quiet", len(r.sockets), r.queues.Pieces())
 	}
 }
 

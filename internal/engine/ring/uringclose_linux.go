@@ -15,9 +15,8 @@ func (r *uringRing) Close(i int, gently bool) {
 }
 
 // closeSocket closes a socket. It shuts the socket down, which ends what the kernel is doing with
-// it. Entries that the kernel has not taken are discarded, except sends that Send reported as done.
-// Entries that the kernel has taken must have begun before: otherwise they would apply to the next
-// socket with the same descriptor.
+// it. Entries that the kernel has not taken are discarded: they would apply to the next socket with
+// the same descriptor. The bytes of a discarded send that Send reported as done are sent here.
 func (r *uringRing) closeSocket(i int) {
 	s := &r.sockets[i]
 	if r.draining == i {

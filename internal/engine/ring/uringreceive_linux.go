@@ -35,7 +35,6 @@ func (r *uringRing) queueReceive(i int, s *usocket) {
 	case s.large > 0:
 		r.pushEntry(uring.Poll, i, s, kindPoll).SetPollEvents(uring.In | uring.RDHup)
 	case r.multi:
-		s.multishot = true
 		r.pushEntry(uring.Receive, i, s, kindReceive).SelectPieces()
 	case r.sharing:
 		r.pushEntry(uring.Receive, i, s, kindReceive).SelectPiece(r.piece)
@@ -85,7 +84,8 @@ func (r *uringRing) completeReceive(i int, s *usocket, n int) Completion {
 	return Completion{Op: Received, User: s.user, Data: data}
 }
 
-// receiveDirectly receives directly, and once: the socket's next turn has the rest, as in epoll.
+// receiveDirectly receives directly, and once: the socket's next turn has the rest, as in epoll. A
+// multishot receive may fill all pieces in the turn that finds the socket's answers large.
 // The kernel does not receive for the same socket meanwhile: its answers are large, so the kernel
 // only polls it.
 func (r *uringRing) receiveDirectly() (Completion, bool) {

@@ -168,6 +168,26 @@ func TestMultishot(t *testing.T) {
 	next("the end", 0, false)
 }
 
+// TestMultishotEnds asks this kernel whether a reset behind data ends a multishot receive, and tries
+// it with a unix socket, too.
+func TestMultishotEnds(t *testing.T) {
+	if q := open(t); !q.Deferred() {
+		t.Skip("this kernel is older than multishot receives")
+	}
+	if !MultishotEnds() {
+		t.Skip("this kernel does not end a multishot receive behind data")
+	}
+	q := provided(t, 2, 2)
+	a, b := pair(t)
+	q.PushEntry(Receive, int32(b), 0).SelectPieces()
+	completedAtMost(t, q)
+	syscall.Write(a, []byte("x"))
+	syscall.Shutdown(a, syscall.SHUT_WR)
+	if all := completed(t, q, 2); !all[0].More() || all[1].More() || all[1].Res != 0 {
+		t.Errorf("data and the end: %+v", all)
+	}
+}
+
 // TestPiecesAreFreed makes queues with much memory again and again, also such that
 // the kernel refuses.
 func TestPiecesAreFreed(t *testing.T) {
