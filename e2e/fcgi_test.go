@@ -79,7 +79,7 @@ func TestPHP(t *testing.T) {
 			if test.status != "200" {
 				url += "&status=" + test.status
 			}
-			args := append(strings.Fields(test.args), "-n", fmt.Sprint(test.n),
+			args := append(strings.Fields(test.args), "-n", fmt.Sprint(test.n), "--timeout", "5m",
 				"--fcgi-param", "DOCUMENT_ROOT="+l.dir+"/www", "--fcgi-param", "APP=dyno", url)
 			r := runDyno(t, 0, args...).result
 			checkFlawless(t, r, test.n, test.status)
@@ -144,7 +144,7 @@ func TestGoFastCGI(t *testing.T) {
 		"-n 1000 -c 5 -t 2 --ring portable"} {
 		for _, url := range []string{tcp, "fcgi+unix://" + socket + ":/a?b=c"} {
 			before, bytes := served.Load(), sent.Load()
-			r := runDyno(t, 0, append(strings.Fields(args), "--fcgi-param", "APP=dyno", url)...).result
+			r := runDyno(t, 0, append(strings.Fields(args), "--timeout", "5m", "--fcgi-param", "APP=dyno", url)...).result
 			checkAnswered(t, args+" "+url, r, served.Load()-before)
 			if n := sent.Load() - bytes; strings.Contains(args, "@") && n != 60<<20 {
 				t.Errorf("%d bytes arrived, want 60 MiB", n)

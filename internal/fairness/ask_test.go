@@ -158,6 +158,9 @@ func TestPairs(t *testing.T) {
 				q := p.ask
 				q.URL = serve(t, l)
 				answers[i] = ask(t, q)
+				for slow := 0; answers[i].Kept != nil && answers[i].Kept.End == EndTime && slow < 100; slow++ {
+					answers[i] = ask(t, q) // a busy machine asked less often than it was told to
+				}
 			}
 			if got := broken(answers[0], answers[1]); !slices.Equal(got, p.broken) {
 				t.Errorf("broken: %q\nwant    %q", got, p.broken)

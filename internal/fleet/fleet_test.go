@@ -441,7 +441,9 @@ func TestLongPlan(t *testing.T) {
 	p := w.newPlan(0, 0, 1)
 	p.Requested = 3
 	p.Requests[0].Method, p.Requests[0].Body = "POST", make([]byte, 3<<20)
-	r := w.mustRun(w.newController(), p)
+	c := w.newController()
+	c.lease = unhurried
+	r := w.mustRun(c, p)
 	w.checkServed(r)
 	if r.Bytes.Sent < 9<<20 {
 		t.Errorf("%d bytes were sent", r.Bytes.Sent)

@@ -28,7 +28,7 @@ func (r *fleetRun) runStages(ctx context.Context) error {
 	if err := r.sendOrders(); err != nil {
 		return err
 	}
-	r.awaitMembers(ctx, orderTimeout, (*member).hasAnswered)
+	r.awaitMembers(ctx, max(orderTimeout, r.lease), (*member).hasAnswered)
 	if err := r.joinRefusals(); err != nil {
 		r.stopMembers("another agent refused", false)
 		r.Conn.Flush()

@@ -87,8 +87,8 @@ func (q *Queues) Pieces() int { return q.pieces.made }
 // More reports whether the entry will complete again: it is a multishot receive.
 func (c Completion) More() bool { return c.flags&(1<<1) != 0 }
 
-// MultishotEnds reports whether a multishot receive completes for the last time if its connection is
-// reset right behind data. Some versions of Linux from 6.5 on never say so
+// MultishotEnds reports whether a multishot receive completes for the last time if its connection
+// is reset right behind data. Some versions of Linux from 6.5 on never say so
 // (https://github.com/axboe/liburing/issues/1549). It tries that once, with queues and a connection
 // of this process with itself.
 var MultishotEnds = sync.OnceValue(func() bool {

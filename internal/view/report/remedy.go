@@ -35,8 +35,8 @@ func reasonsBut(r *result.Result, without func(result.Doubt) bool) []string {
 	return all
 }
 
-// reasonOrder is the order in which the reasons of the generator's self-check are said: those about
-// the generator itself first, the worst of each first.
+// reasonOrder is the order in which the reasons of the generator's self-check are said: first why
+// the load ended early, then those about the generator itself, the worst of each first.
 func reasonOrder(r *result.Result) []int {
 	order, doubts := make([]int, len(r.Generator.Reasons)), r.Generator.Doubts
 	for i := range order {
@@ -46,6 +46,9 @@ func reasonOrder(r *result.Result) []int {
 		return order
 	}
 	rank := func(d result.Doubt) int {
+		if d.Cause == result.Ended {
+			return -1
+		}
 		rank := slices.Index([]string{result.ClientBound, result.Suspect, result.OK}, d.Verdict)
 		if !r.IsOwn(d) {
 			rank += 3

@@ -99,13 +99,14 @@ func TestNextAfterPauses(t *testing.T) {
 	}
 }
 
-// Reasons about the generator come before those about the load, and of each the worse ones.
+// Why the load ended comes first, for of more than two reasons only -v says the others. Reasons about
+// the generator come before those about the load, and of each the worse ones.
 func TestOrderOfReasons(t *testing.T) {
 	r := reporttest.Closed()
 	r.Generator.Reasons = []string{"fewer served", "late", "ended", "busy"}
 	r.Generator.Doubts = []result.Doubt{{Cause: result.Unserved, Verdict: result.ClientBound}, {Cause: result.SendLag, Verdict: result.Suspect},
 		{Cause: result.Ended, Verdict: result.Suspect}, {Cause: result.Busy, Verdict: result.ClientBound}}
-	if got := reasonOrder(r); !slices.Equal(got, []int{3, 1, 0, 2}) {
+	if got := reasonOrder(r); !slices.Equal(got, []int{2, 3, 1, 0}) {
 		t.Error(got)
 	}
 }
