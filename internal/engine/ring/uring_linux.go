@@ -56,11 +56,9 @@ type uringRing struct {
 	piece    int    // bytes that a piece has
 	request  int    // bytes that the request of a socket has
 	scratch  []byte // for large answers
-	pending  int    // entries that have not completed
-	sends    int    // of these, sends
-	cancels  int    // and cancellations
-	quiet    bool   // sends that are copied complete only if they fail
-	files    int    // places in the table of files
+	underWay
+	quiet bool // sends that are copied complete only if they fail
+	files int  // places in the table of files
 
 	wanting    []int // sockets that may need a receive
 	draining   int   // the socket that has more to receive, or nobody
@@ -71,6 +69,13 @@ type uringRing struct {
 	departures departures
 	life       int32
 	idle       int64
+}
+
+// An underWay counts the entries that have not completed.
+type underWay struct {
+	pending int // all
+	sends   int // of these, sends
+	cancels int // and cancellations
 }
 
 // A usocket is a socket of a uringRing. While it receives, the kernel may write to piece, unless
