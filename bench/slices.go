@@ -179,7 +179,8 @@ func (p *slicedTool) awaitLoad(ctx context.Context, s *server, loaded float64,
 }
 
 // measureSlice lets a stopped tool go on for the length and returns what it and the server took.
-// All counts and times are read while the tool is stopped.
+// All counts and times are read while the tool is stopped. The server's time includes what it takes
+// to be asked for its count.
 func (p *slicedTool) measureSlice(ctx context.Context, s *server, length time.Duration) (
 	reading, error) {
 	before, _, err := s.requestsServed(ctx)
@@ -220,14 +221,14 @@ func (p *slicedTool) settledCount(ctx context.Context, s *server) (count float64
 	last := -1.0
 	for range settleAsks {
 		if err = p.wait(ctx, settleTime); err != nil {
-			break
+			return 0, err
 		}
 		if count, _, err = s.requestsServed(ctx); err != nil || count == last {
-			break
+			return count, err
 		}
 		last = count
 	}
-	return count, err
+	return 0, fmt.Errorf("the server's count still grows after %d questions", settleAsks)
 }
 
 // stop stops the tool and returns when none of its threads runs: from then on its CPU time, which

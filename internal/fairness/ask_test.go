@@ -158,7 +158,10 @@ func TestPairs(t *testing.T) {
 				q := p.ask
 				q.URL = serve(t, l)
 				answers[i] = ask(t, q)
-				for slow := 0; answers[i].Kept != nil && answers[i].Kept.End == EndTime && slow < 100; slow++ {
+				for slow := 0; answers[i].Kept != nil && answers[i].Kept.End == EndTime; slow++ {
+					if slow == 100 {
+						t.Fatalf("asked %d times on one connection", answers[i].Kept.Served)
+					}
 					answers[i] = ask(t, q) // a busy machine asked less often than it was told to
 				}
 			}

@@ -40,7 +40,7 @@ type Controller struct {
 	VerifyAgent func(agent string, text, signature []byte) error
 
 	alter func(m *nats.Msg) []*nats.Msg // what becomes of an incoming message, in tests
-	lease time.Duration                 // in place of Lease, in tests; 0: Lease
+	lease time.Duration                 // in place of Lease and orderTimeout, in tests; 0: these
 }
 
 // Run is load.Run on all agents. It calls each with every second of the whole fleet. If an agent

@@ -509,7 +509,7 @@ func floodedRun(t *testing.T, seconds int64, reading time.Duration) (
 			continue
 		}
 		if a.Lost != "" || !a.Final || !*a.AddsUp || a.Requests.Sent != 200*seconds || a.Requests.Completed != 200*seconds {
-			others = fmt.Sprintf("%+v", a)
+			others += fmt.Sprintf("%+v ", a)
 		}
 	}
 	return flooded, others, sent.Load()

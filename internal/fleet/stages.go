@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ func (r *fleetRun) runStages(ctx context.Context) error {
 	if err := r.sendOrders(); err != nil {
 		return err
 	}
-	r.awaitMembers(ctx, max(orderTimeout, r.lease), (*member).hasAnswered)
+	r.awaitMembers(ctx, cmp.Or(r.lease, orderTimeout), (*member).hasAnswered)
 	if err := r.joinRefusals(); err != nil {
 		r.stopMembers("another agent refused", false)
 		r.Conn.Flush()

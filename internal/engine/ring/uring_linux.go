@@ -37,9 +37,10 @@ const (
 // sockets share; meanwhile the kernel only polls that socket.
 //
 // With many sockets most wait. A piece for each would be memory that is in no cache. So they share
-// pieces: the kernel selects one when data has arrived. A receive is then multishot: one entry
-// completes with each answer, and the kernel need not begin to wait again (docs/benchmarks.md).
-// Deep sockets receive once, because answers of several streams would come in more, smaller parts.
+// pieces: the kernel selects one when data has arrived. Where the kernel can end it
+// (uring.MultishotEnds), a receive is then multishot: one entry completes with each answer, and the
+// kernel need not begin to wait again (docs/benchmarks.md). Deep sockets receive once, because
+// answers of several streams would come in more, smaller parts.
 //
 // A socket is identified by its slot in this ring, not by its descriptor. The slot is not reused
 // until the kernel no longer uses the socket's memory.
@@ -74,7 +75,7 @@ type uringRing struct {
 // An underWay counts the entries that have not completed.
 type underWay struct {
 	pending int // all
-	sends   int // of these, sends
+	sends   int // of these, sends that are not quiet
 	cancels int // and cancellations
 }
 
@@ -236,9 +237,9 @@ func (r *uringRing) newSlot() int {
 	return i
 }
 
-// piecesMost is how many shared pieces there may be, so that there are never uring.Most completions
-// to read, on which SettleQuiet relies: each socket has two at most, that of its send and the last
-// one of its receive, and each piece and each cancellation one.
+// piecesMost is how many shared pieces there may be while sends are quiet, so that there are never
+// uring.Most completions to read, on which SettleQuiet relies: each socket has two at most, that of
+// its send and the last one of its receive, and each piece and each cancellation one.
 func (r *uringRing) piecesMost() int { return uring.Most - 2*len(r.sockets) - cancelMost - 1 }
 
 // piecesLeast is for how many shared pieces there must be room: for those that there are, and for

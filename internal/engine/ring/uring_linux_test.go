@@ -20,15 +20,14 @@ import (
 )
 
 // onEveryUring runs a test on a ring for few sockets, and on one for many, which share their
-// pieces, with multishot receives and without, as on Linux before 6.1.
+// pieces: with multishot receives, without, and without quiet sends, too, as on Linux before 6.1.
 func onEveryUring(t *testing.T, test func(t *testing.T, r *uringRing, accept func() net.Conn)) {
 	for name, size := range map[string]Size{"few": {Sockets: ownMost}, "many": {Sockets: ownMost + 1},
-		"older": {Sockets: ownMost + 1}, "deep": {Sockets: 10, Deep: true}} {
+		"single": {Sockets: ownMost + 1}, "older": {Sockets: ownMost + 1}, "deep": {Sockets: 10, Deep: true}} {
 		t.Run(name, func(t *testing.T) {
 			r, accept := newUring(t, size)
-			if name == "older" {
-				r.multi, r.deferred = false, false
-			}
+			r.multi = r.multi && name != "single" && name != "older"
+			r.deferred = r.deferred && name != "older"
 			test(t, r, accept)
 		})
 	}
@@ -537,7 +536,14 @@ func TestUringQuietNumbers(t *testing.T) {
 		peer := accept()
 		r.Send(i, []byte("one"))
 		r.Wait(r.Now())
-		r.sockets[i].sent -= 1<<31 + 10
+		other := dial(t, r, 2)
+		accept()
+		r.Send(other, []byte("queued"))
+		// Only what is queued is told from what was taken, so the number is that of a queued entry.
+		r.sockets[i].sent = r.queues.Pushed()
+		if s := &r.sockets[other]; s.quiet && s.sent != r.queues.Pushed() {
+			t.Fatalf("%d is not the number of the queued send: %+v", r.queues.Pushed(), *s)
+		}
 		r.Send(i, []byte("two"))
 		got := make(chan string, 1)
 		go func() {

@@ -57,7 +57,8 @@ func (r *uringRing) stopReceiving(i int, s *usocket) {
 }
 
 // completeReceive returns what the kernel received, in the socket's piece or in the shared piece
-// that the kernel selected. It gives the socket another piece of its own.
+// that the kernel selected. It gives the socket another piece of its own. A multishot receive may
+// fill all pieces in the turn that finds the socket's answers large.
 func (r *uringRing) completeReceive(i int, s *usocket, n int) Completion {
 	var data []byte
 	if r.lent != uring.None {
@@ -84,8 +85,7 @@ func (r *uringRing) completeReceive(i int, s *usocket, n int) Completion {
 	return Completion{Op: Received, User: s.user, Data: data}
 }
 
-// receiveDirectly receives directly, and once: the socket's next turn has the rest, as in epoll. A
-// multishot receive may fill all pieces in the turn that finds the socket's answers large.
+// receiveDirectly receives directly, and once: the socket's next turn has the rest, as in epoll.
 // The kernel does not receive for the same socket meanwhile: its answers are large, so the kernel
 // only polls it.
 func (r *uringRing) receiveDirectly() (Completion, bool) {

@@ -2,8 +2,6 @@ package uring
 
 import (
 	"fmt"
-	"runtime"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -86,80 +84,6 @@ func (q *Queues) Pieces() int { return q.pieces.made }
 
 // More reports whether the entry will complete again: it is a multishot receive.
 func (c Completion) More() bool { return c.flags&(1<<1) != 0 }
-
-// MultishotEnds reports whether a multishot receive completes for the last time if its connection
-// is reset right behind data. Some versions of Linux from 6.5 on never say so
-// (https://github.com/axboe/liburing/issues/1549). It tries that once, with queues and a connection
-// of this process with itself.
-var MultishotEnds = sync.OnceValue(func() bool {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var q Queues
-	if q.Open() != nil {
-		return false
-	}
-	defer q.Close()
-	if q.Start() != nil || !q.Deferred() || q.ProvidePieces(1, 1) != nil {
-		return false
-	}
-	q.AddPiece()
-	return q.endsAfterReset()
-})
-
-func (q *Queues) endsAfterReset() bool {
-	const patience = int64(100e6) // for a loopback interface that a busy machine delays
-	a, b, err := loopbackPair()
-	if err != nil {
-		return false
-	}
-	defer syscall.Close(b)
-	q.PushEntry(Receive, int32(b), 0).SelectPieces()
-	armed := q.Submit(false) == nil
-	syscall.Write(a, []byte{0})
-	syscall.SetsockoptLinger(a, syscall.SOL_SOCKET, syscall.SO_LINGER, &syscall.Linger{Onoff: 1})
-	syscall.Close(a)
-	for waited := false; armed; waited = true {
-		if q.Wait(1, patience) != nil || !q.LoadCompletions() && waited {
-			return false
-		}
-		for c, ok := q.NextCompletion(); ok; c, ok = q.NextCompletion() {
-			if !c.More() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// loopbackPair is a connection of this process with itself.
-func loopbackPair() (a, b int, err error) {
-	l, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return -1, -1, err
-	}
-	defer syscall.Close(l)
-	if err = syscall.Bind(l, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err == nil {
-		err = syscall.Listen(l, 1)
-	}
-	if err != nil {
-		return -1, -1, err
-	}
-	at, err := syscall.Getsockname(l)
-	if err != nil {
-		return -1, -1, err
-	}
-	a, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return -1, -1, err
-	}
-	if err = syscall.Connect(a, at); err == nil {
-		b, _, err = syscall.Accept4(l, syscall.SOCK_CLOEXEC)
-	}
-	if err != nil {
-		syscall.Close(a)
-	}
-	return a, b, err
-}
 
 // Piece is the piece that the kernel has filled, or None. It belongs to the caller until it is
 // returned.

@@ -231,9 +231,9 @@ func (q *Queues) PushEntry(op Op, fd int32, userData uint64) *Entry {
 	return e
 }
 
-// Submit has the kernel take all entries and, if complete is set, complete what it can: from Linux
-// 6.13 on, some twenty of those that were taken before. It does not block, and the Go scheduler is
-// not told. Entries that the kernel does not take, because too many completions have not been read,
+// Submit has the kernel take all entries and, if complete is set, complete what it can. From Linux
+// 6.13 on, a call completes some twenty entries. It does not block, and the Go scheduler is not
+// told. Entries that the kernel does not take, because too many completions have not been read,
 // stay queued.
 func (q *Queues) Submit(complete bool) error {
 	var flags uintptr

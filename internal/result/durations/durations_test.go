@@ -135,6 +135,9 @@ func TestBoundsBelowTheLeast(t *testing.T) {
 	if err := d.Check("latency"); err != nil {
 		t.Error(err)
 	}
+	if d.P50 = 9 * ms; d.Check("latency") == nil {
+		t.Error("a median that is below all bounds is taken")
+	}
 }
 
 // A percentile among answers is known only to be at least that of all bounds where a bound is below it, and

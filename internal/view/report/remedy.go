@@ -10,8 +10,8 @@ import (
 )
 
 // Reasons are those of the generator's self-check, with what can be done about each on the
-// command line: those that justify the verdict first. Results of an older dyno have reasons that
-// are no facts, for which nothing is advised.
+// command line: first why the load ended early, then those that justify the verdict. Results of an
+// older dyno have reasons that are no facts, for which nothing is advised.
 func Reasons(r *result.Result) []string {
 	return reasonsBut(r, func(result.Doubt) bool { return false })
 }
