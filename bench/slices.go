@@ -31,8 +31,12 @@ const slicesMax = 1000
 // would always find the caches that the same other one has left.
 const orderSeed = 1
 
-// loadedExchanges is how many exchanges of each connection show that a tool has started.
-const loadedExchanges = 10
+// A tool has started when each of its connections has had so many exchanges, on average. It may
+// take so long for that.
+const (
+	loadedExchanges = 10
+	loadedTimeout   = 30 * time.Second
+)
 
 // ephemeralPorts is how many connections to one address Linux allows unless it is told otherwise.
 const ephemeralPorts = 28_000
@@ -81,7 +85,7 @@ type slicedTool struct {
 func (b *bench) runSlices(ctx context.Context, out *rowOutcome, tools []tool) error {
 	r := out.row
 	one := time.Duration(r.pairs) * (r.slice + 2*settleTime)
-	all := loadTimeoutSlack + time.Duration(len(tools))*(startTimeout+2*one) // if the machine is slow
+	all := startTimeout + time.Duration(len(tools))*(loadedTimeout+2*one) // if the machine is slow
 	r.load.seconds = int(all.Seconds()) + 1
 	ctx, cancel := context.WithTimeoutCause(ctx, all,
 		fmt.Errorf("the slices are not done after %v", all.Round(time.Second)))
@@ -165,7 +169,7 @@ func (b *bench) startSliced(ctx context.Context, s *server, r row, t tool) (*sli
 func (p *slicedTool) awaitLoad(ctx context.Context, s *server, loaded float64,
 	interval time.Duration) error {
 	var count float64
-	for began := time.Now(); time.Since(began) < loadTimeoutSlack; {
+	for began := time.Now(); time.Since(began) < loadedTimeout; {
 		if err := p.wait(ctx, interval); err != nil {
 			return err
 		}
@@ -174,7 +178,7 @@ func (p *slicedTool) awaitLoad(ctx context.Context, s *server, loaded float64,
 			return err
 		}
 	}
-	return fmt.Errorf("no load after %v: the server has counted %g requests of %g", loadTimeoutSlack,
+	return fmt.Errorf("no load after %v: the server has counted %g requests of %g", loadedTimeout,
 		count, loaded)
 }
 

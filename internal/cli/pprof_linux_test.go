@@ -37,8 +37,8 @@ func runMarked(dyno, mark string, args ...string) (string, error) {
 	return string(said), err
 }
 
-// A server in a network of its own is profiled from there. On a busy machine a profile has few
-// samples, so it may take longer.
+// A server in a network of its own is profiled from there. On a busy machine a trial may have no
+// answer, and a profile few samples, so it may take longer.
 func TestLabProfileInNamespace(t *testing.T) {
 	t.Parallel()
 	const enough, longest = 20, 27 // samples, seconds
@@ -56,6 +56,9 @@ func TestLabProfileInNamespace(t *testing.T) {
 		said, err := runMarked(dyno, mark, file, "-o", out)
 		if strings.Contains(said, "it needs root with CAP_SYS_ADMIN") {
 			t.Skipf("no network namespaces here:\n%s", said)
+		}
+		if err != nil && strings.Contains(said, "no request completed") && span < longest {
+			continue
 		}
 		if err != nil {
 			t.Fatalf("%v\n%s", err, said)

@@ -22,7 +22,7 @@ const (
 	sharedMost  = 4096               // at most: as many as completions in a turn
 	requestMax  = lastMost           // the longest send that is copied
 	slab        = 64                 // sockets whose memory is allocated at once
-	cancelMost  = 64                 // receives that are being canceled
+	cancelMost  = 64                 // receives that are being canceled at a time
 	batchMax    = 64                 // entries queued before they are submitted within a turn
 	largeFor    = 8                  // small receives after which answers no longer count as large
 	lasting     = 32                 // receives after which a socket is put into the table of files
@@ -120,13 +120,14 @@ const (
 // thread.
 func openUring(addrs []Addr, size Size) (Ring, func(), error) {
 	runtime.LockOSThread()
-	r := &uringRing{draining: nobody, lent: uring.None, sharing: size.Sockets > ownMost,
-		piece: pieceMax, request: requestMax, scratch: make([]byte, scratchSize)}
+	own := ownMost
 	if size.Deep {
-		r.sharing = size.Sockets > ownDeep
-		if size.Sockets <= deepMost {
-			r.piece, r.request = deepPiece, deepRequest
-		}
+		own = ownDeep
+	}
+	r := &uringRing{draining: nobody, lent: uring.None, sharing: size.Sockets > own,
+		piece: pieceMax, request: requestMax, scratch: make([]byte, scratchSize)}
+	if size.Deep && size.Sockets <= deepMost {
+		r.piece, r.request = deepPiece, deepRequest
 	}
 	r.spare = unsafe.SliceData(make([]byte, r.piece))
 	exactTimers()
@@ -342,20 +343,8 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 	r.lent = e.Piece()
 	i, kind := int(e.UserData>>kindBits), e.UserData&(1<<kindBits-1)
 	s := &r.sockets[i]
-	switch {
-	case e.More():
-	case kind == kindCancel:
-		r.pending--
-		r.cancels--
-	case kind == kindSend:
-		r.pending--
-		if !s.quiet {
-			r.sends--
-		}
-		s.quiet, s.sending = false, false
-	default:
-		r.pending--
-		s.receiving, s.stopping = false, false
+	if !e.More() {
+		r.endEntry(s, kind)
 	}
 	switch {
 	case kind == kindCancel:
@@ -386,6 +375,22 @@ func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 		return r.endReceiving(s, syscall.Errno(-e.Res)), true
 	}
 	return Completion{}, false
+}
+
+// endEntry ends an entry of a socket, which does not complete again.
+func (r *uringRing) endEntry(s *usocket, kind uint64) {
+	r.pending--
+	switch kind {
+	case kindCancel:
+		r.cancels--
+	case kindSend:
+		if !s.quiet {
+			r.sends--
+		}
+		s.quiet, s.sending = false, false
+	default:
+		s.receiving, s.stopping = false, false
+	}
 }
 
 func (r *uringRing) completeConnect(i int, s *usocket) (Completion, bool) {

@@ -34,7 +34,9 @@ var multishotEnds = sync.OnceValue(func() bool {
 	return err == nil && ends
 })
 
-const patience = time.Second // with each step of the trial
+// patience is how long each step of the trial may take. A process that was stopped meanwhile looks
+// once more.
+const patience = time.Second
 
 // loopbackPair is a connection of this process with itself.
 func loopbackPair() (a, b *net.TCPConn, err error) {
@@ -86,7 +88,8 @@ func endsAfterReset(a *net.TCPConn, b int32) bool {
 		return false
 	}
 	received := false
-	for until := time.Now().Add(patience); time.Now().Before(until); {
+	for until, late := time.Now().Add(patience), false; !late; {
+		late = time.Now().After(until)
 		if q.Wait(1, int64(patience/10)) != nil {
 			return false
 		}
@@ -103,7 +106,8 @@ func endsAfterReset(a *net.TCPConn, b int32) bool {
 
 // awaitReset waits until a connection is reset, without taking the error from it.
 func awaitReset(fd int32) bool {
-	for until := time.Now().Add(patience); time.Now().Before(until); {
+	for until, late := time.Now().Add(patience), false; !late; {
+		late = time.Now().After(until)
 		ask := []unix.PollFd{{Fd: fd}} // errors are reported unasked
 		if n, err := unix.Poll(ask, int(patience.Milliseconds()/10)); err == nil && n > 0 {
 			return true
